@@ -1,1 +1,10 @@
-export {};
+/** The wire: one file per resource, error codes, the client, and the way between wire and model. */
+export * from './alert-rules.ts';
+export * from './audit-trail.ts';
+export * from './data-sources.ts';
+export * from './entities.ts';
+export * from './errors.ts';
+export * from './kpis.ts';
+export * from './notification-settings.ts';
+export * from './organization.ts';
+export * from './tokens.ts';
