@@ -1,6 +1,7 @@
 /** The wire: one file per resource, error codes, the client, and the way between wire and model. */
 export * from './alert-rules.ts';
 export * from './audit-trail.ts';
+export * from './client.ts';
 export * from './data-sources.ts';
 export * from './entities.ts';
 export * from './errors.ts';
