@@ -1,12 +1,17 @@
 /** The difference between what a model wants and what a service holds, as a value that can be shown, saved and applied. */
 import type { Diagnostic, Source } from '../diagnostic.ts';
-import type { AlertRule, ChannelBinding, Entity, Indicator } from '../model.ts';
+import type { AlertRule, ChannelBinding, Entity, Indicator, Moved } from '../model.ts';
 import type { State } from '../state/state.ts';
 
 export type ResourceKind = 'entity' | 'indicator' | 'alert_rule' | 'channel';
 
-/** `adopt`: the object exists, is wanted and was not in the state; it is taken into the state, changed where `fields` says so. */
-export type Action = 'create' | 'update' | 'delete' | 'move' | 'adopt' | 'noop';
+/**
+ * `adopt`: the object exists, is wanted and was not in the state; it is taken into the state, changed where `fields` says so.
+ * `move`: the object keeps its id under a new address, and changes where `fields` says so.
+ * `noop`: the service already holds what is wanted; recording it may still refresh the state's id, digest or address.
+ * `forget`: the state knows it, neither the model nor the service does; it leaves the state and nothing is sent.
+ */
+export type Action = 'create' | 'update' | 'delete' | 'move' | 'adopt' | 'noop' | 'forget';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -19,7 +24,12 @@ export interface FieldChange {
   readonly source?: Source;
 }
 
-/** Why a change is there: the model changed, somebody changed the service (drift), or both. */
+/**
+ * Why a change is there. `drift`: the model is as it was when it was last applied, and the service is not.
+ * `model`: the model differs from what was last applied, whether or not somebody changed the service too (then it is
+ * listed in `Plan.drift`); also the reason of a `noop` that is neither drift nor interrupted. `interrupted`: it ends an
+ * operation that an earlier apply had begun.
+ */
 export type ChangeReason = 'new' | 'model' | 'drift' | 'removed' | 'renamed' | 'adopted' | 'interrupted';
 
 interface ChangeOf<Kind extends ResourceKind, Value> {
@@ -27,18 +37,26 @@ interface ChangeOf<Kind extends ResourceKind, Value> {
   readonly action: Action;
   /** `external_ref`, `external_ref/indicators/NAME`, `external_ref/alert_rules/NAME`, `external_ref/notification_channels/NAME/SEVERITY`. */
   readonly address: string;
-  /** For `move`: the address before. */
+  /**
+   * The address before, for `move`, and for a `noop` whose move is already done in the service. Under an entity that
+   * moves, indicators and rules have one only when they are renamed themselves; it begins with the entity's new name.
+   */
   readonly previousAddress?: string;
   readonly reason: ChangeReason;
   /** The service's id; absent for `create`. */
   readonly id?: string;
-  /** The wanted value; absent for `delete`. */
+  /** The wanted value; absent for `delete` and `forget`, and for `noop` in a saved plan. */
   readonly desired?: Value;
-  /** What the service holds; absent for `create`. */
+  /** What the service holds; absent for `create` and `forget`, and for `noop` in a saved plan. */
   readonly actual?: Value;
+  /** What differs, for `update`, `move` and `adopt`; empty otherwise: `shownFields` lists those of the other actions. */
   readonly fields: readonly FieldChange[];
-  /** Digest to keep in the state once done; absent for `delete`. */
+  /** Digest to keep in the state once done; absent for `delete` and `forget`. */
   readonly digest?: string;
+  /** Addresses of changes that must have succeeded first; when one of them failed, this one is skipped. */
+  readonly after: readonly string[];
+  /** For a `delete` that the service does by itself when it deletes the entity at this address: nothing is sent. */
+  readonly impliedBy?: string;
   readonly source?: Source;
 }
 
@@ -52,7 +70,10 @@ export type ChannelChange = ChangeOf<'channel', ChannelBinding> & {
 };
 export type Change = EntityChange | IndicatorChange | AlertRuleChange | ChannelChange;
 
-/** A difference between the state and the service: somebody else changed or deleted what was applied. */
+/**
+ * A difference between the state and the service: somebody else changed or deleted what was applied.
+ * A deleted entity is listed by itself, without its indicators, rules and channels.
+ */
 export interface Drift {
   readonly address: string;
   readonly kind: ResourceKind;
@@ -68,6 +89,10 @@ export interface RenameSuggestion {
   readonly source?: Source;
 }
 
+/**
+ * Counts of changes by action. `update` also counts moved and adopted objects whose other fields change, and `delete`
+ * also those that go with their entity, as people know it from Terraform.
+ */
 export interface Totals {
   readonly create: number;
   readonly update: number;
@@ -82,7 +107,10 @@ export interface Plan {
   readonly drift: readonly Drift[];
   readonly renames: readonly RenameSuggestion[];
   readonly totals: Totals;
-  /** Objects of the organisation that neither model nor state knows; they are left alone. */
+  /**
+   * Objects that neither model nor state knows; they are left alone. `entities`: of the organisation; the others: inside
+   * the entities that the model or the state knows.
+   */
   readonly unmanaged: {
     readonly entities: number;
     readonly indicators: number;
@@ -120,6 +148,20 @@ export interface ActualDataSource {
   readonly is_default: boolean;
 }
 
+/** What a plan was made against; `apply FILE` refuses when the service's revision or the state has moved since. */
+export interface PlanBase {
+  /** The organisation's revision in the service. */
+  readonly revision: number;
+  /** Serial and lineage of the state; null when there was none. */
+  readonly serial: number | null;
+  readonly lineage: string | null;
+  readonly org: string;
+  readonly api_base_url: string;
+  readonly tool_version: string;
+  /** RFC 3339, UTC. */
+  readonly created: string;
+}
+
 /** What a service holds, read with the read token alone. */
 export interface Actual {
   readonly entities: readonly ActualEntity[];
@@ -127,14 +169,17 @@ export interface Actual {
   readonly data_sources: readonly ActualDataSource[];
 }
 
+/** SHA-256 of a text's UTF-8 bytes, in lower-case hex. */
+export type Sha256 = (text: string) => string;
+
 export interface PlanInput {
   readonly desired: {
     readonly entities: readonly Entity[];
-    readonly moved: readonly { readonly from: string; readonly to: string; readonly source?: Source }[];
+    readonly moved: readonly Moved[];
   };
   readonly actual: Actual;
   /** Null on the first run or when the state file was lost. */
   readonly state: State | null;
-  /** SHA-256, hex; passed in because this package does no I/O and imports no runtime module. */
-  readonly sha256: (text: string) => string;
+  /** Passed in because this package does no I/O and imports no runtime module. */
+  readonly sha256: Sha256;
 }
