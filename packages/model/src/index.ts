@@ -3,3 +3,4 @@ export * from './diagnostic.ts';
 export * from './model.ts';
 export * from './plan/plan.ts';
 export * from './state/state.ts';
+export * from './query/index.ts';
