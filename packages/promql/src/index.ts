@@ -1,4 +1,40 @@
 /** The public face of the PromQL package. */
+
+export {
+  type ApiData,
+  type ApiMatrix,
+  type ApiPoint,
+  type ApiVector,
+  instantToApi,
+  rangeToApi,
+} from './eval/api-shape.ts';
+export { type Annotation, DEFAULT_LIMITS, type EvalOptions, type Limits } from './eval/context.ts';
+export { QueryError, type QueryErrorCode } from './eval/errors.ts';
+export {
+  type InstantData,
+  type InstantQuery,
+  type InstantResult,
+  type Points,
+  queryInstant,
+  queryRange,
+  type RangeQuery,
+  type RangeResult,
+  type Sample,
+} from './eval/query.ts';
+export {
+  compareLabels,
+  formatLabels,
+  type Labels,
+  labelPairs,
+  labelsOf,
+  labelsRecord,
+  labelValue,
+  NO_LABELS,
+} from './series/labels.ts';
+export { formatPlain, formatValue, parseValue } from './series/numbers.ts';
+export { labelsTest, valueTest } from './storage/match.ts';
+export { MemoryStorage, OutOfOrderError } from './storage/memory.ts';
+export type { LabelMatcher, SelectOptions, SeriesData, Storage } from './storage/storage.ts';
 export * from './syntax/ast.ts';
 export { type CheckResult, checkTypes } from './syntax/check.ts';
 export { canonicalText, equivalent, equivalentQueries } from './syntax/equivalent.ts';

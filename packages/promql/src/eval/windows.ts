@@ -1,0 +1,81 @@
+/** Range vectors: walks a window along each series, once. */
+import type { Labels } from '../series/labels.ts';
+import type { SeriesData } from '../storage/storage.ts';
+
+/** The samples of one series without staleness markers. */
+export interface Samples {
+  readonly labels: Labels;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** A range vector along the steps: at step i the window ends at `end + i * stride` and is `range` long. */
+export interface RangeVector {
+  readonly series: readonly Samples[];
+  readonly range: number;
+  readonly end: number;
+  /** Zero when `@` pins the window. */
+  readonly stride: number;
+}
+
+/**
+ * Computes one window of one series: the samples from index `from` up to, not including, `to`. `end` is the time
+ * where the window ends, `step` the index of the step. Within one series both ends only ever move forward.
+ */
+export type WindowFunction = (from: number, to: number, end: number, step: number) => number;
+
+/** A function over range vectors: prepares a series, then gives a value for each window with enough samples. */
+export interface RangeFunction {
+  readonly minSamples: number;
+  readonly over: (series: Samples) => WindowFunction;
+}
+
+/** Takes the staleness markers out of a series; range vectors pass over them. */
+export function withoutStale(series: SeriesData): Samples {
+  const { labels, stale } = series;
+  if (!stale?.includes(1)) return series;
+  const keep = stale.reduce((count, flag) => count + (flag === 1 ? 0 : 1), 0);
+  const times = new Float64Array(keep);
+  const values = new Float64Array(keep);
+  let at = 0;
+  for (let i = 0; i < stale.length; i++) {
+    if (stale[i] === 1) continue;
+    times[at] = series.times[i]!;
+    values[at++] = series.values[i]!;
+  }
+  return { labels, times, values };
+}
+
+/**
+ * Runs a function over every window of one series. `closed` windows include a sample at their left end.
+ * Returns how many windows had a value.
+ */
+export function sweep(
+  series: Samples,
+  vector: RangeVector,
+  closed: boolean,
+  f: RangeFunction,
+  out: { readonly values: Float64Array; readonly present: Uint8Array },
+): number {
+  const { times } = series;
+  const { range, stride } = vector;
+  const { values, present } = out;
+  const { minSamples } = f;
+  const compute = f.over(series);
+  const size = times.length;
+  let from = 0;
+  let to = 0;
+  let found = 0;
+  for (let step = 0; step < values.length; step++) {
+    const end = vector.end + step * stride;
+    const start = end - range;
+    while (to < size && times[to]! <= end) to++;
+    if (closed) while (from < to && times[from]! < start) from++;
+    else while (from < to && times[from]! <= start) from++;
+    if (to - from < minSamples) continue;
+    values[step] = compute(from, to, end, step);
+    present[step] = 1;
+    found++;
+  }
+  return found;
+}
