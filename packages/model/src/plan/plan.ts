@@ -32,7 +32,8 @@ export interface FieldChange {
  */
 export type ChangeReason = 'new' | 'model' | 'drift' | 'removed' | 'renamed' | 'adopted' | 'interrupted';
 
-interface ChangeOf<Kind extends ResourceKind, Value> {
+/** What the changes of every kind have in common. */
+export interface ChangeOf<Kind extends ResourceKind, Value> {
   readonly kind: Kind;
   readonly action: Action;
   /** `external_ref`, `external_ref/indicators/NAME`, `external_ref/alert_rules/NAME`, `external_ref/notification_channels/NAME/SEVERITY`. */
