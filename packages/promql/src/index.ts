@@ -56,7 +56,7 @@ export {
   parse,
   type RefusedQuery,
 } from './syntax/parser.ts';
-export { print, printMatcher } from './syntax/print.ts';
+export { print, printMatcher, withParens } from './syntax/print.ts';
 export { lineColumn, nearest, type QueryProblem } from './syntax/problem.ts';
 export { type AnchoredRegex, compileRegex, type RegexResult } from './syntax/regex.ts';
 export { addMatchers, hidesSelectors, substituteVariables, type VariableUse, variablesOf } from './syntax/variables.ts';

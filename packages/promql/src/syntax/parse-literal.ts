@@ -54,11 +54,14 @@ function takeDuration(p: Cursor): number {
   return ms;
 }
 
-/** Milliseconds of a signed number of seconds or a duration, as after offset and inside brackets. */
+/** Milliseconds of a number of seconds or a duration, with any signs, as after offset and inside brackets. */
 export function signedDuration(p: Cursor, where: string): number {
   const from = p.from;
-  const negative = p.at('-');
-  if (negative || p.at('+')) p.advance();
+  let negative = false;
+  while (p.at('-') || p.at('+')) {
+    if (p.at('-')) negative = !negative;
+    p.advance();
+  }
   const ms = unsignedDuration(p, where, from);
   return negative && ms !== 0 ? -ms : ms;
 }

@@ -1,18 +1,8 @@
 /** Prints a syntax tree in its one canonical form; what is printed parses back to the same tree. */
-import type {
-  Aggregate,
-  AtModifier,
-  Binary,
-  Expr,
-  Matcher,
-  MatrixSelector,
-  Subquery,
-  Unary,
-  VectorSelector,
-} from './ast.ts';
+import type { Aggregate, AtModifier, Binary, Expr, Matcher, MatrixSelector, Subquery, VectorSelector } from './ast.ts';
 import { METRIC_NAME } from './ast.ts';
 import { formatDuration, formatNumber, isPlainLabelName, isPlainMetricName, quoteString } from './literals.ts';
-import { leftSpine } from './walk.ts';
+import { leftSpine, transform } from './walk.ts';
 
 /** Words that cannot stand bare where a metric name is expected. */
 const NOT_BARE_METRICS = new Set('inf nan bool on ignoring group_left group_right atan2'.split(' '));
@@ -42,6 +32,40 @@ const OPERAND_POWER = 9;
 
 /** The canonical text of an expression, on one line. Parentheses are added where a tree built by hand needs them. */
 export function print(expr: Expr): string {
+  return printNode(withParens(expr));
+}
+
+/**
+ * The tree with parentheses where its text would otherwise read as another tree. A parsed tree comes back as it is,
+ * the same object.
+ */
+export function withParens(expr: Expr): Expr {
+  return transform(expr, (node) => {
+    switch (node.kind) {
+      case 'binary': {
+        const left = inParens(node.left, needsParensLeft(node));
+        const right = inParens(node.right, needsParensRight(node));
+        return left === node.left && right === node.right ? node : { ...node, left, right };
+      }
+      case 'unary': {
+        const inner = inParens(node.expr, needsParensAfterSign(node.expr));
+        return inner === node.expr ? node : { ...node, expr: inner };
+      }
+      case 'subquery': {
+        const inner = inParens(node.expr, powerOf(node.expr) < OPERAND_POWER);
+        return inner === node.expr ? node : { ...node, expr: inner };
+      }
+      default:
+        return node;
+    }
+  });
+}
+
+function inParens(expr: Expr, needed: boolean): Expr {
+  return needed ? { kind: 'paren', expr, span: expr.span } : expr;
+}
+
+function printNode(expr: Expr): string {
   switch (expr.kind) {
     case 'numberLiteral':
       return printNumber(expr.value, expr.duration);
@@ -54,17 +78,17 @@ export function print(expr: Expr): string {
     case 'subquery':
       return printSubquery(expr);
     case 'call':
-      return `${expr.func}(${expr.args.map(print).join(', ')})`;
+      return `${expr.func}(${expr.args.map(printNode).join(', ')})`;
     case 'aggregate':
       return printAggregate(expr);
     case 'binary':
       return printChain(expr);
     case 'unary':
-      return printUnary(expr);
+      return `${expr.op}${printNode(expr.expr)}`;
     case 'paren':
-      return `(${print(expr.expr)})`;
+      return `(${printNode(expr.expr)})`;
     case 'opaque':
-      return expr.parts.map((part) => (typeof part === 'string' ? part : print(part))).join('');
+      return expr.parts.map((part) => (typeof part === 'string' ? part : printNode(part))).join('');
   }
 }
 
@@ -110,11 +134,11 @@ function printMatrix(expr: MatrixSelector): string {
 
 function printSubquery(expr: Subquery): string {
   const step = expr.step === undefined ? '' : printRange(expr.step);
-  return `${inParens(expr.expr, powerOf(expr.expr) < OPERAND_POWER)}[${printRange(expr.range)}:${step}]${printShift(expr)}`;
+  return `${printNode(expr.expr)}[${printRange(expr.range)}:${step}]${printShift(expr)}`;
 }
 
 function printAggregate(expr: Aggregate): string {
-  const args = expr.param === undefined ? print(expr.expr) : `${print(expr.param)}, ${print(expr.expr)}`;
+  const args = expr.param === undefined ? printNode(expr.expr) : `${printNode(expr.param)}, ${printNode(expr.expr)}`;
   if (expr.grouping.length === 0 && !expr.without) return `${expr.op}(${args})`;
   return `${expr.op} ${expr.without ? 'without' : 'by'} ${printLabels(expr.grouping)} (${args})`;
 }
@@ -126,23 +150,17 @@ function printLabels(labels: readonly string[]): string {
   return `(${printed.join(', ')})`;
 }
 
-function printUnary(expr: Unary): string {
-  // A sign before a number would become part of it.
-  const needsParens = expr.expr.kind === 'numberLiteral' || powerOf(expr.expr) < SIGN_POWER + 1;
-  const isSign = expr.expr.kind === 'unary';
-  return `${expr.op}${inParens(expr.expr, needsParens && !isSign)}`;
-}
-
 function printChain(expr: Binary): string {
   const spine = leftSpine(expr);
-  const first = spine[0]!;
-  let text = inParens(first.left, needsParensLeft(first));
-  spine.forEach((node, i) => {
-    const isOpened = i > 0 && needsParensLeft(node);
-    if (isOpened) text = `(${text})`;
-    text += ` ${node.op}${printModifiers(node)} ${inParens(node.right, needsParensRight(node))}`;
-  });
+  let text = printNode(spine[0]!.left);
+  for (const node of spine) text += ` ${node.op}${printModifiers(node)} ${printNode(node.right)}`;
   return text;
+}
+
+/** A sign before a number would become part of it. */
+function needsParensAfterSign(expr: Expr): boolean {
+  if (expr.kind === 'unary') return false;
+  return expr.kind === 'numberLiteral' || powerOf(expr) <= SIGN_POWER;
 }
 
 function needsParensLeft(node: Binary): boolean {
@@ -164,10 +182,6 @@ function powerOf(expr: Expr): number {
   if (expr.kind === 'unary') return SIGN_POWER;
   if (expr.kind === 'numberLiteral' && (expr.value < 0 || Object.is(expr.value, -0))) return SIGN_POWER;
   return OPERAND_POWER;
-}
-
-function inParens(expr: Expr, needed: boolean): string {
-  return needed ? `(${print(expr)})` : print(expr);
 }
 
 function printModifiers(node: Binary): string {
