@@ -1,0 +1,132 @@
+/** The HTTP server: what happens to every request, and where the routes hang. */
+import { randomUUID } from 'node:crypto';
+import rateLimit from '@fastify/rate-limit';
+import fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify';
+import type { ZodType } from 'zod';
+import { Refusal } from '../refusal.ts';
+import type { Settings } from '../settings/definition.ts';
+import type { Api, Context } from './api.ts';
+import { authenticate } from './authentication.ts';
+import { handleError, invalidRequest } from './errors.ts';
+import { healthRoutes } from './health.ts';
+import { logRequests } from './logging.ts';
+import { answerUnknownRoutes } from './not-found.ts';
+import { describeApi } from './openapi.ts';
+import { measureRequests } from './request-metrics.ts';
+import { alertRuleRoutes } from './routes/alert-rules.ts';
+import { entityRoutes } from './routes/entities.ts';
+import { kpiRoutes } from './routes/kpis.ts';
+import { oauthRoutes } from './routes/oauth.ts';
+import { organizationRoutes } from './routes/organization.ts';
+
+/** Longest id in a path; the ids given out are shorter. */
+const MAX_PARAMETER = 256;
+
+/** A minute in milliseconds: the window of both rate limits. */
+const WINDOW = 60_000;
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+};
+
+export async function createServer(context: Context, settings: Settings, log: FastifyBaseLogger): Promise<Api> {
+  const app = fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit: settings.body_limit,
+    trustProxy: settings.trust_proxy,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) => handleError(error, request, reply),
+  }) as unknown as Api;
+  app.decorateRequest('identity', null);
+  app.setErrorHandler(handleError);
+  readJson(app);
+  checkAgainstSchemas(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
+  });
+  logRequests(app);
+  measureRequests(app);
+  answerUnknownRoutes(app);
+  await describeApi(app);
+  healthRoutes(app, context);
+  await app.register(rateLimit, { global: false });
+  await app.register(tokenScope(context, settings));
+  await app.register(organizationScope(context, settings), { prefix: '/api/v4/organizations/:org' });
+  return app;
+}
+
+/** Clients send `Content-Type: application/json` with a DELETE that has no body: that is no malformed JSON. */
+function readJson(app: Api): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser(['application/json', 'text/plain']);
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+}
+
+/** Requests are held against their zod schemas; answers are typed and tested, and go out as they are. */
+function checkAgainstSchemas(app: Api): void {
+  const parts: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'header' };
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    const part = parts[httpPart ?? 'body']!;
+    return (data: unknown) => {
+      const result = (schema as unknown as ZodType).safeParse(data);
+      return result.success ? { value: result.data } : { error: invalidRequest(part, result.error.issues) };
+    };
+  });
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+}
+
+function tokenScope(context: Context, settings: Settings) {
+  return async (scope: unknown): Promise<void> => {
+    const app = scope as Api;
+    app.addHook('onRoute', (route) => {
+      route.config = { ...route.config, rateLimit: limitBy(settings.exchange_rate_limit, (request) => request.ip) };
+    });
+    oauthRoutes(app, context);
+  };
+}
+
+function organizationScope(context: Context, settings: Settings) {
+  return async (scope: unknown): Promise<void> => {
+    const app = scope as Api;
+    app.addHook('onRoute', (route) => {
+      if (!route.config?.scopes?.length) throw new Error(`${route.url} does not say which scopes may call it`);
+      route.config = {
+        ...route.config,
+        rateLimit: limitBy(settings.rate_limit, (request) => request.identity?.tokenId ?? request.ip),
+      };
+    });
+    app.addHook('onRequest', async (request) => {
+      request.identity = await authenticate(context.store, context.tokens, request);
+    });
+    app.addHook('onSend', async (request, reply) => {
+      if (request.identity) reply.header('etag', `"${request.identity.revision}"`);
+    });
+    organizationRoutes(app, context);
+    entityRoutes(app, context);
+    kpiRoutes(app, context);
+    alertRuleRoutes(app, context);
+  };
+}
+
+function limitBy(max: number, keyGenerator: (request: FastifyRequest) => string) {
+  return {
+    max,
+    timeWindow: WINDOW,
+    keyGenerator,
+    errorResponseBuilder: (_request: FastifyRequest, limit: { max: number; ttl: number }) =>
+      new Refusal('rate_limited', `More than ${limit.max} requests in a minute; wait and try again.`, {
+        retryAfter: Math.max(1, Math.ceil(limit.ttl / 1000)),
+      }),
+  };
+}
