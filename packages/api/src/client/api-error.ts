@@ -29,7 +29,7 @@ export interface ApiErrorFacts {
   readonly retryable?: boolean;
   readonly ambiguous?: boolean;
   readonly details?: readonly ApiErrorDetail[];
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** The service, or the way to it, refused. `message` is a sentence that says what is wrong and what to do; never a token. */
@@ -57,4 +57,9 @@ export class ApiError extends Error {
     this.details = facts.details ?? [];
     this.retryAfterMs = facts.retryAfterMs;
   }
+}
+
+/** The facts of an error, to make another of it. */
+export function factsOf({ status, retryable, ambiguous, details, retryAfterMs }: ApiError): ApiErrorFacts {
+  return { status, retryable, ambiguous, details, retryAfterMs };
 }

@@ -1,5 +1,5 @@
 /** When to send a request again: full jitter up to a cap, `Retry-After` honoured, attempts and total time bounded. */
-import { ApiError } from './api-error.ts';
+import { ApiError, factsOf } from './api-error.ts';
 
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
@@ -80,7 +80,5 @@ export async function retry<T>(attempt: Attempt<T>, policy: RetryPolicy): Promis
 /** The last failure may be a plain refusal while an earlier attempt had no answer: then the whole is open. */
 function withAmbiguity(error: ApiError, maybeDone: boolean): ApiError {
   if (error.ambiguous === maybeDone) return error;
-  const { status, retryable, details, retryAfterMs } = error;
-  const facts = { status, retryable, details, ambiguous: maybeDone };
-  return new ApiError(error.code, error.message, retryAfterMs === undefined ? facts : { ...facts, retryAfterMs });
+  return new ApiError(error.code, error.message, { ...factsOf(error), ambiguous: maybeDone });
 }

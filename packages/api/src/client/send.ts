@@ -2,7 +2,7 @@
 import type { Scope } from '../tokens.ts';
 import { type AccessTokens, createAccessTokens, type ExchangeAnswer, exchangeAnswer } from './access-tokens.ts';
 import { read } from './answers.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, factsOf } from './api-error.ts';
 import type { Asked } from './refusal.ts';
 import { type RetryPolicy, retry } from './retry.ts';
 import { createTransport, type Fetch, type HttpRequest, type Transport } from './transport.ts';
@@ -105,18 +105,16 @@ async function attempt<T>(call: Call<T>, tokens: AccessTokens, common: Common): 
   }
 }
 
+/** Repeating is left to the request that needs the token: what it wanted to send has not been sent when this fails. */
 async function exchange(scope: Scope, common: Common): Promise<ExchangeAnswer> {
   const { refresh_token, api_base_url, org } = common.credential(scope);
   const url = new URL(`${addressOf(api_base_url)}/oauth/access_token`);
   const asked = { method: 'POST', origin: url.origin, path: url.pathname, org, scope };
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': common.userAgent };
   const body = JSON.stringify({ refresh_token });
-  const send = async (): Promise<ExchangeAnswer> => {
+  try {
     const answer = await common.transport.ask(url.href, { method: 'POST', headers, body }, asked);
     return common.transport.read(answer, asked, (json) => read(exchangeAnswer, json));
-  };
-  try {
-    return await retry({ send }, common.policy);
   } catch (error) {
     throw error instanceof ApiError ? aboutExchange(error, asked) : error;
   }
@@ -161,7 +159,8 @@ function aboutExchange(error: ApiError, asked: Asked): ApiError {
       },
     );
   }
-  if (error.code !== 'not_found') return error;
+  if (error.code !== 'not_found')
+    return new ApiError(error.code, error.message, { ...factsOf(error), ambiguous: false });
   const message = `There is no token exchange at ${asked.origin}${asked.path}. Check api_base_url in the config file: it ends in /api/v4.`;
   return new ApiError('not_the_api', message, { status: error.status });
 }

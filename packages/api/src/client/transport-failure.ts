@@ -5,7 +5,8 @@ import { ApiError } from './api-error.ts';
 function systemCodes(error: unknown, depth = 0): string[] {
   if (!(error instanceof Error) || depth > 8) return [];
   const { code } = error as { code?: unknown };
-  const own = typeof code === 'string' ? [code] : [];
+  // Node's parser errors carry no code: their name stands for it.
+  const own = typeof code === 'string' ? [code] : error.name === 'HTTPParserError' ? ['HPE_INVALID'] : [];
   const inner = error instanceof AggregateError ? error.errors.flatMap((each) => systemCodes(each, depth + 1)) : [];
   return [...own, ...inner, ...systemCodes(error.cause, depth + 1)];
 }
