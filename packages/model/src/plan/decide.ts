@@ -167,9 +167,8 @@ export function isOrphan<Name extends ResourceKind, Value>(
   held: Held<Value>,
   pending: PendingOperation | undefined,
 ): boolean {
-  if (pending === undefined) return false;
-  if (pending.id !== undefined) return pending.id === held.id;
-  return pending.action === 'create' && pending.digest === kind.digest(kind.form(held.value));
+  if (pending?.action === 'delete') return pending.id === held.id;
+  return pending?.action === 'create' && pending.digest === kind.digest(kind.form(held.value));
 }
 
 function driftOf(kind: ResourceKind, address: string, what: Drift['what'], source?: Source): Drift {

@@ -46,3 +46,28 @@ export interface State {
   readonly entities: Readonly<Record<string, AppliedEntity>>;
   readonly pending: readonly PendingOperation[];
 }
+
+/** Where a state belongs. */
+export interface StateOrigin {
+  readonly lineage: string;
+  readonly tool_version: string;
+  readonly api_base_url: string;
+  readonly org: string;
+  /** RFC 3339, UTC. */
+  readonly now: string;
+}
+
+/** The state before the first apply. Its serial is 0; the first write makes it 1. */
+export function emptyState({ lineage, tool_version, api_base_url, org, now }: StateOrigin): State {
+  return {
+    version: STATE_VERSION,
+    serial: 0,
+    lineage,
+    tool_version,
+    api_base_url,
+    org,
+    updated_at: now,
+    entities: {},
+    pending: [],
+  };
+}
