@@ -1,0 +1,69 @@
+/** Parses YAML text into a document of nodes whose ranges are offsets in the whole file. */
+import { Composer, type Document, type ParsedNode, Parser, type YAMLError } from 'yaml';
+import { problem } from '../check/codes.ts';
+import type { Diagnostic } from '../diagnostic.ts';
+import { type SourceFile, spanOf } from './source-file.ts';
+import { yamlProblem } from './yaml-problem.ts';
+
+export interface ParsedYaml {
+  /** Null when the text holds no value. */
+  readonly root: ParsedNode | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** So many syntax errors are enough: the rest follow from the first. */
+const MOST_SYNTAX_ERRORS = 10;
+
+/**
+ * Parses `source.text` from `from` to `to`. Duplicate keys, aliases and merge keys are left to `yaml-value.ts`,
+ * which needs time in proportion to the text.
+ */
+export function parseYaml(source: SourceFile, from = 0, to = source.text.length): ParsedYaml {
+  return parseYamlText(source, source.text.slice(from, to), from);
+}
+
+/** As `parseYaml`, for a text that stands at the offset `from` of the file. */
+export function parseYamlText(source: SourceFile, text: string, from: number): ParsedYaml {
+  const parser = new Parser();
+  parser.offset = from;
+  const composer = new Composer({ version: '1.2', uniqueKeys: false, keepSourceTokens: false, logLevel: 'silent' });
+  try {
+    const documents = composer.compose(parser.parse(text), true, from + text.length);
+    const [first, second] = [documents.next(), documents.next()];
+    const document = first.value as Document.Parsed;
+    const diagnostics = syntaxProblems(source, [...document.errors, ...document.warnings]);
+    if (!second.done) diagnostics.push(severalDocuments(source, second.value as Document.Parsed));
+    return { root: document.contents, diagnostics };
+  } catch (error) {
+    // The parser recurses; a stack overflow is its only answer to an input that nests without end.
+    if (!(error instanceof RangeError)) throw error;
+    return { root: null, diagnostics: [tooDeep(source, from)] };
+  }
+}
+
+function syntaxProblems(source: SourceFile, errors: readonly YAMLError[]): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const seenLines = new Set<number>();
+  for (const error of errors) {
+    const diagnostic = yamlProblem(source, error);
+    const line = diagnostic.source?.line ?? 0;
+    if (seenLines.has(line)) continue;
+    seenLines.add(line);
+    diagnostics.push(diagnostic);
+    if (diagnostics.length === MOST_SYNTAX_ERRORS) break;
+  }
+  return diagnostics;
+}
+
+function severalDocuments(source: SourceFile, second: Document.Parsed): Diagnostic {
+  const offset = second.contents?.range[0] ?? second.range[0];
+  const detail =
+    'The file has more than one YAML document; this is where the second one starts. Put all alert managers into one `entities` list, or each document into a file of its own and give the directory to -mf.';
+  return problem('yaml/multiple-documents', detail, spanOf(source, offset, offset + 1));
+}
+
+function tooDeep(source: SourceFile, from: number): Diagnostic {
+  const detail =
+    'Lists and mappings stand inside each other too deep to be read. A model never needs more than ten levels.';
+  return problem('yaml/nesting', detail, spanOf(source, from, from + 1));
+}
