@@ -1,0 +1,55 @@
+/** The command tree. A new command is one file in this folder and one line here; help, completion and the docs follow. */
+import type { CommandNode } from './command.ts';
+
+export const COMMANDS: readonly CommandNode[] = [
+  {
+    name: 'validate',
+    summary: 'Check a model and a config without a service',
+    load: async () => (await import('./validate.ts')).validate,
+  },
+  { name: 'plan', summary: 'Show what apply would change', load: async () => (await import('./plan.ts')).planCommand },
+  { name: 'apply', summary: 'Make the service match the model', load: async () => (await import('./apply.ts')).apply },
+  {
+    name: 'destroy',
+    summary: 'Delete everything the state manages',
+    load: async () => (await import('./destroy.ts')).destroy,
+  },
+  {
+    name: 'import',
+    summary: 'Write a model from what the service holds',
+    load: async () => (await import('./import.ts')).importModel,
+  },
+  {
+    name: 'state',
+    summary: 'Look into the state',
+    commands: [
+      {
+        name: 'list',
+        summary: 'List what the state manages',
+        load: async () => (await import('./state-list.ts')).stateList,
+      },
+      {
+        name: 'show',
+        summary: 'Show one object of the state',
+        load: async () => (await import('./state-show.ts')).stateShow,
+      },
+    ],
+  },
+  {
+    name: 'force-unlock',
+    summary: 'Remove a lock that a dead run left behind',
+    load: async () => (await import('./force-unlock.ts')).forceUnlockState,
+  },
+  {
+    name: 'schema',
+    summary: 'Print the JSON Schema of the model or the config',
+    load: async () => (await import('./schema.ts')).schema,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a completion script for a shell',
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  { name: 'version', summary: 'Print the version', load: async () => (await import('./version.ts')).version },
+  { name: 'help', summary: 'Show help for a command', load: async () => (await import('./help.ts')).help },
+];

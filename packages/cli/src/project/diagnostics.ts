@@ -1,0 +1,58 @@
+/** Shows diagnostics with the lines of the files that they are about. */
+import { type Diagnostic, type DiagnosticPart, renderDiagnostic } from '@obsiac/model';
+import type { Arguments } from '../arguments/parse.ts';
+import type { Context } from '../commands/command.ts';
+import { diagnosticsShown } from '../views/messages.ts';
+import type { Style } from '../views/style.ts';
+
+/** File name, as in the diagnostics, to its bytes. */
+export type Texts = ReadonlyMap<string, Uint8Array>;
+
+/** Says all of `diagnostics`, errors first. */
+export function sayDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  texts: Texts,
+  args: Arguments,
+  context: Context,
+): void {
+  if (diagnostics.length === 0) {
+    return;
+  }
+  const decoded = new Map<string, string>();
+  const textOf = (file: string | undefined) => {
+    const bytes = file === undefined ? undefined : texts.get(file);
+    if (file !== undefined && bytes !== undefined && !decoded.has(file)) {
+      decoded.set(file, new TextDecoder().decode(bytes));
+    }
+    return file === undefined ? undefined : decoded.get(file);
+  };
+  context.view.say(
+    diagnosticsShown(diagnostics, {
+      render: (diagnostic, style) =>
+        `${renderDiagnostic(diagnostic, textOf(diagnostic.source?.file), { width: style.width, paint: painter(style) })}\n`,
+      snippet: ({ source }) => {
+        const text = source && textOf(source.file);
+        return source && text?.split('\n', source.line)[source.line - 1]?.slice(0, 400);
+      },
+      compactWarnings: args.has('compact-warnings'),
+    }),
+  );
+}
+
+function painter(style: Style) {
+  return (text: string, part: DiagnosticPart) => {
+    switch (part) {
+      case 'error':
+      case 'caret':
+        return style.remove(text);
+      case 'warning':
+        return style.change(text);
+      case 'headline':
+        return style.strong(text);
+      case 'gutter':
+        return style.faint(text);
+      default:
+        return text;
+    }
+  };
+}

@@ -1,0 +1,34 @@
+/** A connection to the service of a config, for the time of one command. */
+import { type Client, createClient } from '@obsiac/api';
+import type { Config } from '@obsiac/model';
+import { openHttp } from './remote/http.ts';
+import { VERSION } from './version.ts';
+
+export interface Session {
+  readonly client: Client;
+}
+
+export const DEFAULT_CONCURRENCY = 16;
+
+/** Runs `work` with a connection and closes it afterwards. Tokens of a scope are looked at when a request first needs them. */
+export async function withSession<Result>(
+  config: Config,
+  concurrency: number,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const http = openHttp({ connections: concurrency });
+  try {
+    const client = createClient({
+      fetch: http.fetch,
+      credential: (scope) => ({
+        refresh_token: config.refresh_tokens[scope],
+        api_base_url: config.api_base_url,
+        org: config.org,
+      }),
+      userAgent: `obsiac/${VERSION}`,
+    });
+    return await work({ client });
+  } finally {
+    await http.close();
+  }
+}

@@ -1,0 +1,119 @@
+/** The one place that writes to the process's outputs and reads from its input. */
+import type { Readable, Writable } from 'node:stream';
+import { createStyle, type Style, wantsColours } from './style.ts';
+
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type InputStream = Readable & { readonly isTTY?: boolean };
+
+export interface TerminalStreams {
+  /** Looked at only when there is something to ask. */
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Terminal {
+  write(stream: 'out' | 'err', text: string): void;
+  style(stream: 'out' | 'err'): Style;
+  /** Draws one line that the next draws over; `null` takes it away. Does nothing where `live` is false. */
+  status(line: string | null): void;
+  /** Whether a line can be redrawn. */
+  readonly live: boolean;
+  /** Whether there is a person to ask. */
+  readonly canAsk: boolean;
+  /** The answer without spaces around it; null when the input ended or `signal` was aborted first. */
+  ask(question: string, signal: AbortSignal): Promise<string | null>;
+  /** Resolves when everything written has left the process, or cannot. */
+  drained(): Promise<void>;
+}
+
+/** Writing to a pipe whose reader has gone is not an error of ours: `obsiac plan | head` must end like `obsiac plan`. */
+class Outlet {
+  readonly stream: OutputStream;
+  #closed = false;
+
+  constructor(stream: OutputStream) {
+    this.stream = stream;
+    stream.on('error', () => {
+      this.#closed = true;
+    });
+  }
+
+  write(text: string): void {
+    if (!this.#closed && text !== '') {
+      this.stream.write(text);
+    }
+  }
+
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#closed) {
+        resolve();
+      } else {
+        this.stream.write('', () => resolve());
+      }
+    });
+  }
+}
+
+async function readAnswer(stdin: InputStream, output: OutputStream, question: string, signal: AbortSignal) {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: stdin, output, terminal: false });
+  try {
+    return await new Promise<string | null>((resolve) => {
+      lines.once('line', (line) => resolve(line.trim()));
+      lines.once('close', () => resolve(null));
+      signal.addEventListener('abort', () => resolve(null), { once: true });
+      output.write(question);
+    });
+  } finally {
+    lines.close();
+    stdin.pause();
+  }
+}
+
+export function createTerminal(streams: TerminalStreams, noColor: boolean): Terminal {
+  const { stdout, stderr, env } = streams;
+  const outlets = { out: new Outlet(stdout), err: new Outlet(stderr) };
+  const live = stderr.isTTY === true && env['TERM'] !== 'dumb';
+  const asked = stderr.isTTY === true ? stderr : stdout;
+  let drawn = false;
+  const erase = () => {
+    if (drawn) {
+      outlets.err.write('\r\u001b[2K');
+      drawn = false;
+    }
+  };
+  return {
+    write: (stream, text) => {
+      erase();
+      outlets[stream].write(text);
+    },
+    style: (stream) => {
+      const output = outlets[stream].stream;
+      return createStyle(wantsColours(output, env, noColor), output.columns);
+    },
+    status: (line) => {
+      if (live) {
+        erase();
+        if (line !== null) {
+          outlets.err.write(line);
+          drawn = true;
+        }
+      }
+    },
+    live,
+    get canAsk() {
+      return streams.stdin.isTTY === true && (stdout.isTTY === true || stderr.isTTY === true);
+    },
+    ask: (question, signal) => {
+      erase();
+      return signal.aborted ? Promise.resolve(null) : readAnswer(streams.stdin, asked, question, signal);
+    },
+    drained: async () => {
+      erase();
+      await Promise.all([outlets.out.drained(), outlets.err.drained()]);
+    },
+  };
+}
