@@ -22,6 +22,10 @@ export const dataSourceDocument = z.object({
 });
 export type DataSourceDocument = z.input<typeof dataSourceDocument>;
 
+/** Body of `PUT /datasources/{id}`: a missing `is_default` leaves it as it is. */
+export const dataSourceUpdate = dataSourceDocument.extend({ is_default: z.boolean().optional() });
+export type DataSourceUpdate = z.infer<typeof dataSourceUpdate>;
+
 export const dataSource = z.object({
   id: z.string(),
   name: z.string(),

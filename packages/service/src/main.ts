@@ -1,5 +1,6 @@
 /** `obsiac-service`: command line in, exit code out. The one place where an error becomes a sentence on the terminal. */
 import { parseArgs } from 'node:util';
+import { nearest } from '@obsiac/promql';
 import { ListenError } from './app.ts';
 import { HELP, SERVE_HELP, TOKEN_HELP } from './help.ts';
 import { DataDirLocked } from './installation/data-dir-lock.ts';
@@ -9,7 +10,6 @@ import { SecretKeyError } from './secrets/vault.ts';
 import { serve } from './serve.ts';
 import { flagOf, SETTING_NAMES } from './settings/definition.ts';
 import { loadSettings, SettingsError } from './settings/load.ts';
-import { nearest } from './settings/nearest.ts';
 import { tokenCommand } from './token-command.ts';
 import { VERSION } from './version.ts';
 

@@ -25,6 +25,8 @@ export interface Context {
 export const READ: { scopes: readonly Scope[] } = { scopes: ['read', 'write'] };
 export const WRITE: { scopes: readonly Scope[] } = { scopes: ['write'] };
 export const DELETE: { scopes: readonly Scope[] } = { scopes: ['delete'] };
+/** Detaching undoes a write, and is a DELETE: known clients send the one token or the other. */
+export const DETACH: { scopes: readonly Scope[] } = { scopes: ['write', 'delete'] };
 
 /** The answer to a write that has nothing else to say. */
 export const success = z.object({ message: z.literal('success') });
@@ -57,7 +59,10 @@ export function writes<T extends z.ZodType>(schema: T, ...codes: ErrorCode[]): R
 /** Responses of a route that answers 200 with `schema`, or one of the error codes. */
 export function withErrors<T extends z.ZodType>(schema: T, codes: readonly ErrorCode[]): Responses<T> {
   const byStatus = Map.groupBy(new Set(codes), (code) => ERROR_CODES[code]);
-  const errors = [...byStatus].map(([status, same]) => [status, errorBody.describe(same.join(', '))]);
+  const errors = [...byStatus].map(([status, same]) => [
+    status,
+    { description: `Code ${same.join(' or ')}`, content: { 'application/json': { schema: errorBody } } },
+  ]);
   return { 200: schema, ...Object.fromEntries(errors) };
 }
 

@@ -6,41 +6,49 @@ import type { FastifyReply } from 'fastify';
 /** Objects read and printed between two breaths of the event loop: some 10 ms of work. */
 const PAGE = 500;
 
-interface Identified {
-  readonly id: string;
+type Pages = AsyncGenerator<readonly unknown[], void>;
+
+/** Gives the objects after an id (undefined: from the first), at most `limit` of them, in the order of their ids. */
+export type ReadPage<Id> = (after: Id | undefined, limit: number) => Promise<readonly { readonly id: Id }[]>;
+
+/** Reads page after page until one is not full. */
+export async function* pagesOf<Id>(readPage: ReadPage<Id>): Pages {
+  for (let after: Id | undefined; ; ) {
+    const page = await readPage(after, PAGE);
+    yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.id;
+    await breathe();
+  }
 }
 
-/** Gives the objects after an id, at most `limit` of them, in the order of their ids. */
-export type ReadPage<T extends Identified> = (after: string, limit: number) => Promise<T[]>;
-
-/** Sends `before`, the objects with commas between them, and `after`: for example `[`, `]`. */
-export async function sendList<T extends Identified>(
+/** Sends `before`, all objects with commas between them, and `after`: for example `[` and `]`. A short list goes in one piece. */
+export async function sendList(
   reply: FastifyReply,
   before: string,
   after: string,
-  readPage: ReadPage<T>,
+  pages: Pages,
 ): Promise<FastifyReply> {
   void reply.type('application/json; charset=utf-8');
-  const first = await readPage('', PAGE);
-  if (first.length < PAGE) return reply.send(before + print(first) + after);
-  return reply.send(Readable.from(chunks(before, after, first, readPage)));
+  const texts = print(before, after, pages);
+  const pieces = [(await texts.next()).value, (await texts.next()).value, await texts.next()] as const;
+  const [first, second, third] = pieces;
+  const head = `${first ?? ''}${second ?? ''}`;
+  if (third.done) return reply.send(head);
+  return reply.send(Readable.from(concatenate(`${head}${third.value}`, texts)));
 }
 
-async function* chunks<T extends Identified>(
-  before: string,
-  after: string,
-  first: T[],
-  readPage: ReadPage<T>,
-): AsyncGenerator<string> {
-  yield before + print(first);
-  for (let page = first; page.length === PAGE; ) {
-    await breathe();
-    page = await readPage(page.at(-1)!.id, PAGE);
-    if (page.length > 0) yield `,${print(page)}`;
+async function* print(before: string, after: string, pages: Pages): AsyncGenerator<string, void> {
+  let lead = before;
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    yield lead + page.map((object) => JSON.stringify(object)).join(',');
+    lead = ',';
   }
-  yield after;
+  yield lead === before ? before + after : after;
 }
 
-function print(objects: readonly unknown[]): string {
-  return objects.map((object) => JSON.stringify(object)).join(',');
+async function* concatenate(head: string, rest: AsyncGenerator<string, void>): AsyncGenerator<string> {
+  yield head;
+  yield* rest;
 }

@@ -59,8 +59,53 @@ export async function describeApi(app: Api): Promise<void> {
         },
       },
     },
-    transform: createJsonSchemaTransform({ schemaRegistry }),
+    transform: (route) => {
+      const transformed = createJsonSchemaTransform({ schemaRegistry })(route);
+      const { schema } = transformed;
+      return schema?.summary
+        ? { ...transformed, schema: { ...schema, operationId: operationIdOf(schema.summary) } }
+        : transformed;
+    },
     transformObject: createJsonSchemaTransformObject({ schemaRegistry }),
   });
-  app.get('/api/v4/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  let text: string | undefined;
+  app.get('/api/v4/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    text ??= tidy(JSON.stringify(app.swagger()));
+    return reply.type('application/json; charset=utf-8').send(text);
+  });
+}
+
+/** `Create an entity` is `createEntity`. */
+function operationIdOf(summary: string): string {
+  const words = summary
+    .replace(/[^A-Za-z ]/g, '')
+    .split(' ')
+    .filter((word) => !/^(an?|the|its|of|for|to|by)$/i.test(word));
+  return words
+    .map((word, index) => (index === 0 ? word.toLowerCase() : word[0]!.toUpperCase() + word.slice(1).toLowerCase()))
+    .join('');
+}
+
+/** Every schema is made twice, for requests and for answers: keeps what is used, and one name where one is enough. */
+function tidy(text: string): string {
+  const used = (name: string) => text.includes(`"#/components/schemas/${name}"`);
+  const document = JSON.parse(text) as { components: { schemas: Record<string, unknown> } };
+  const { schemas } = document.components;
+  const renamed: [from: string, to: string][] = [];
+  for (const name of Object.keys(schemas)) {
+    if (!used(name)) {
+      delete schemas[name];
+      continue;
+    }
+    const plain = name.replace(/Input$/, '');
+    if (plain !== name && !used(plain)) renamed.push([name, plain]);
+  }
+  for (const [from, to] of renamed) {
+    schemas[to] = schemas[from];
+    delete schemas[from];
+  }
+  return renamed.reduce(
+    (result, [from, to]) => result.replaceAll(`"#/components/schemas/${from}"`, `"#/components/schemas/${to}"`),
+    JSON.stringify(document),
+  );
 }

@@ -1,7 +1,7 @@
 /** The HTTP server: what happens to every request, and where the routes hang. */
 import { randomUUID } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
-import fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from 'fastify';
 import type { ZodType } from 'zod';
 import { Refusal } from '../refusal.ts';
 import type { Settings } from '../settings/definition.ts';
@@ -14,8 +14,12 @@ import { answerUnknownRoutes } from './not-found.ts';
 import { describeApi } from './openapi.ts';
 import { measureRequests } from './request-metrics.ts';
 import { alertRuleRoutes } from './routes/alert-rules.ts';
+import { auditTrailRoutes } from './routes/audit-trail.ts';
+import { dataSourceRoutes } from './routes/data-sources.ts';
 import { entityRoutes } from './routes/entities.ts';
+import { entitySearchRoutes, ruleConversionRoute } from './routes/entity-search.ts';
 import { kpiRoutes } from './routes/kpis.ts';
+import { channelDeleteRoute, notificationSettingRoutes } from './routes/notification-settings.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { organizationRoutes } from './routes/organization.ts';
 
@@ -36,7 +40,7 @@ const SECURITY_HEADERS = {
 export async function createServer(context: Context, settings: Settings, log: FastifyBaseLogger): Promise<Api> {
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: settings.body_limit,
     trustProxy: settings.trust_proxy,
     genReqId: () => randomUUID(),
@@ -59,7 +63,10 @@ export async function createServer(context: Context, settings: Settings, log: Fa
   healthRoutes(app, context);
   await app.register(rateLimit, { global: false });
   await app.register(tokenScope(context, settings));
-  await app.register(organizationScope(context, settings), { prefix: '/api/v4/organizations/:org' });
+  await app.register(organizationScope(context, settings, organizationResources), {
+    prefix: '/api/v4/organizations/:org',
+  });
+  await app.register(organizationScope(context, settings, channelDeleteRoute), { prefix: '/api/organizations/:org' });
   return app;
 }
 
@@ -96,7 +103,27 @@ function tokenScope(context: Context, settings: Settings) {
   };
 }
 
-function organizationScope(context: Context, settings: Settings) {
+async function organizationResources(app: Api, context: Context): Promise<void> {
+  organizationRoutes(app, context);
+  entityRoutes(app, context);
+  entitySearchRoutes(app, context);
+  kpiRoutes(app, context);
+  alertRuleRoutes(app, context);
+  notificationSettingRoutes(app, context);
+  dataSourceRoutes(app, context);
+  auditTrailRoutes(app, context);
+  await app.register((scope, _options, done) => {
+    ruleConversionRoute(scope as unknown as Api);
+    done();
+  });
+}
+
+/** Everything below an organisation: authenticated, counted against the token's limit, stamped with the revision. */
+function organizationScope(
+  context: Context,
+  settings: Settings,
+  routes: (app: Api, context: Context) => void | Promise<void>,
+) {
   return async (scope: unknown): Promise<void> => {
     const app = scope as Api;
     app.addHook('onRoute', (route) => {
@@ -112,10 +139,7 @@ function organizationScope(context: Context, settings: Settings) {
     app.addHook('onSend', async (request, reply) => {
       if (request.identity) reply.header('etag', `"${request.identity.revision}"`);
     });
-    organizationRoutes(app, context);
-    entityRoutes(app, context);
-    kpiRoutes(app, context);
-    alertRuleRoutes(app, context);
+    await routes(app, context);
   };
 }
 

@@ -20,7 +20,8 @@ export function lockDataDir(dataDir: string): DataDirLock {
   const note = path.join(dataDir, 'service.pid');
   const lock = new DatabaseSync(path.join(dataDir, 'service.lock'), { timeout: 0 });
   try {
-    lock.exec('begin exclusive');
+    // Nothing is ever written to it, so it needs no journal file.
+    lock.exec('pragma journal_mode = memory; begin exclusive');
   } catch (cause) {
     lock.close();
     throw new DataDirLocked(

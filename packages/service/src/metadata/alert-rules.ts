@@ -96,12 +96,16 @@ export async function pageOfRules(
   organizationId: string,
   entityId: string | undefined,
   now: number,
-  after: string,
+  after: string | undefined,
   limit: number,
 ): Promise<AlertRule[]> {
   let select = db.selectFrom('alert_rules').selectAll().where('organization_id', '=', organizationId);
   if (entityId !== undefined) select = select.where('entity_id', '=', entityId);
-  const rows = await select.where('id', '>', after).orderBy('id').limit(limit).execute();
+  const rows = await select
+    .where('id', '>', after ?? '')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
   return rows.map((row) => toAlertRule(row, now));
 }
 

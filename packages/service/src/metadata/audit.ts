@@ -63,11 +63,16 @@ export async function listAuditEntries(
   return rows.map(toAuditEntry);
 }
 
-function toAuditEntry({ organization_id: _, ...row }: AuditEntryRow): AuditEntry {
+function toAuditEntry(row: AuditEntryRow): AuditEntry {
   return {
-    ...row,
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
     action: row.action as AuditEntry['action'],
     kind: row.kind as AuditEntry['kind'],
+    object_id: row.object_id,
+    object_name: row.object_name,
+    revision: row.revision,
     before: row.before === null ? null : JSON.parse(row.before),
     after: row.after === null ? null : JSON.parse(row.after),
   };

@@ -98,13 +98,17 @@ export async function pageOfEntities(
   db: Kysely<Tables>,
   organizationId: string,
   filter: EntityFilter,
-  after: string,
+  after: string | undefined,
   limit: number,
 ): Promise<Entity[]> {
   let select = db.selectFrom('entities').selectAll().where('organization_id', '=', organizationId);
   if (filter.external_ref !== undefined) select = select.where('external_ref', '=', filter.external_ref);
   if (filter.entity_class !== undefined) select = select.where('entity_class', '=', filter.entity_class);
-  const rows = await select.where('id', '>', after).orderBy('id').limit(limit).execute();
+  const rows = await select
+    .where('id', '>', after ?? '')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
   return rows.map(toEntity);
 }
 

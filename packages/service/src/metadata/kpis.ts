@@ -102,12 +102,16 @@ export async function pageOfKpis(
   db: Kysely<Tables>,
   organizationId: string,
   entityId: string | undefined,
-  after: string,
+  after: string | undefined,
   limit: number,
 ): Promise<Kpi[]> {
   let select = db.selectFrom('kpis').selectAll().where('organization_id', '=', organizationId);
   if (entityId !== undefined) select = select.where('entity_id', '=', entityId);
-  const rows = await select.where('id', '>', after).orderBy('id').limit(limit).execute();
+  const rows = await select
+    .where('id', '>', after ?? '')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
   return rows.map(toKpi);
 }
 

@@ -1,9 +1,9 @@
 /** Reads the settings: flags before variables before `service.yaml` before defaults, each problem with its place. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { nearest } from '@obsiac/promql';
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import { flagOf, SETTING_NAMES, type SettingName, type Settings, settingsSchema, variablesOf } from './definition.ts';
-import { nearest } from './nearest.ts';
 
 /** One or more settings are wrong; `problems` has a line for each, with where it came from. */
 export class SettingsError extends Error {

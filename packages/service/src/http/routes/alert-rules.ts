@@ -13,7 +13,7 @@ import { requireEntity } from '../../metadata/entities.ts';
 import { guarded, type Store } from '../../metadata/store.ts';
 import { type Api, type Context, DELETE, READ, reads, SUCCESS, success, WRITE, write, writes } from '../api.ts';
 import { identityOf } from '../authentication.ts';
-import { sendList } from '../json-list.ts';
+import { pagesOf, sendList } from '../json-list.ts';
 
 const tags = ['Alert rules'];
 const inEntity = z.object({ org: z.string(), entity: z.string() });
@@ -37,10 +37,10 @@ function listRoutes(app: Api, { store }: Context): void {
     async (request, reply) => {
       const { organizationId } = identityOf(request);
       const now = secondsOf(store);
-      await sendList(reply, '[', ']', (after, limit) =>
+      const pages = pagesOf<string>((after, limit) =>
         guarded(store, () => pageOfRules(store.db, organizationId, undefined, now, after, limit)),
       );
-      return reply;
+      return sendList(reply, '[', ']', pages);
     },
   );
   app.get(
@@ -59,10 +59,10 @@ function listRoutes(app: Api, { store }: Context): void {
       const { entity: id } = request.params;
       const now = secondsOf(store);
       const entity = await guarded(store, () => requireEntity(store.db, organizationId, id));
-      await sendList(reply, '{"rules":[', `],"snoozed_until":${entity.snoozed_until}}`, (after, limit) =>
+      const pages = pagesOf<string>((after, limit) =>
         guarded(store, () => pageOfRules(store.db, organizationId, id, now, after, limit)),
       );
-      return reply;
+      return sendList(reply, '{"rules":[', `],"snoozed_until":${entity.snoozed_until}}`, pages);
     },
   );
 }

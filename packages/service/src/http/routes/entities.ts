@@ -24,7 +24,7 @@ import {
 import { guarded } from '../../metadata/store.ts';
 import { type Api, type Context, DELETE, READ, reads, SUCCESS, success, WRITE, write, writes } from '../api.ts';
 import { identityOf } from '../authentication.ts';
-import { sendList } from '../json-list.ts';
+import { pagesOf, sendList } from '../json-list.ts';
 
 const tags = ['Entities'];
 const params = z.object({ org: z.string(), entity: z.string() });
@@ -51,10 +51,10 @@ function readRoutes(app: Api, { store }: Context): void {
     },
     async (request, reply) => {
       const { organizationId } = identityOf(request);
-      const readPage = (after: string, limit: number) =>
-        guarded(store, () => pageOfEntities(store.db, organizationId, request.query, after, limit));
-      await sendList(reply, '{"entities":[', ']}', readPage);
-      return reply;
+      const pages = pagesOf<string>((after, limit) =>
+        guarded(store, () => pageOfEntities(store.db, organizationId, request.query, after, limit)),
+      );
+      return sendList(reply, '{"entities":[', ']}', pages);
     },
   );
   app.get(

@@ -6,7 +6,7 @@ import { createKpi, deleteKpi, pageOfKpis, requireKpi, toKpi, updateKpi } from '
 import { guarded } from '../../metadata/store.ts';
 import { type Api, type Context, DELETE, READ, reads, SUCCESS, success, WRITE, write, writes } from '../api.ts';
 import { identityOf } from '../authentication.ts';
-import { sendList } from '../json-list.ts';
+import { pagesOf, sendList } from '../json-list.ts';
 
 const tags = ['KPIs'];
 const inEntity = z.object({ org: z.string(), entity: z.string() });
@@ -24,10 +24,10 @@ function listRoutes(app: Api, { store }: Context): void {
     { config: READ, schema: { tags, summary: 'List the KPIs of the organisation', response: reads(kpiList) } },
     async (request, reply) => {
       const { organizationId } = identityOf(request);
-      await sendList(reply, '[', ']', (after, limit) =>
+      const pages = pagesOf<string>((after, limit) =>
         guarded(store, () => pageOfKpis(store.db, organizationId, undefined, after, limit)),
       );
-      return reply;
+      return sendList(reply, '[', ']', pages);
     },
   );
   app.get(
@@ -40,10 +40,10 @@ function listRoutes(app: Api, { store }: Context): void {
       const { organizationId } = identityOf(request);
       const { entity } = request.params;
       await guarded(store, () => requireEntity(store.db, organizationId, entity));
-      await sendList(reply, '[', ']', (after, limit) =>
+      const pages = pagesOf<string>((after, limit) =>
         guarded(store, () => pageOfKpis(store.db, organizationId, entity, after, limit)),
       );
-      return reply;
+      return sendList(reply, '[', ']', pages);
     },
   );
 }
