@@ -11,6 +11,7 @@ export {
   parseConfig,
 } from './config/parse-config.ts';
 export { resolveStatePath, type StatePath, type StatePathInput } from './config/state-path.ts';
+export * from './dataset/dataset.ts';
 export * from './diagnostic.ts';
 export * from './model.ts';
 export { type ParsedModel, parseModel } from './parse/parse-model.ts';
@@ -41,7 +42,7 @@ export { pendingOperation, recordResult } from './plan/record.ts';
 export { acceptRenames } from './plan/renames.ts';
 export { hasChanges, summary } from './plan/summary.ts';
 export * from './query/index.ts';
-export { canonicalQuery } from './query-text.ts';
+export { canonicalQuery, dataSourceOf, type ExpandedQuery, expandQuery, queryVariables } from './query-text.ts';
 export { displayWidth, printable } from './render/display-width.ts';
 export { type DiagnosticPart, type RenderOptions, renderDiagnostic } from './render/render-diagnostic.ts';
 export { DEFAULT_STATE_FILE, HOSTED_API } from './schema/config-schema.ts';
