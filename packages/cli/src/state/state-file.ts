@@ -1,63 +1,46 @@
 /** The state on disk: read whole or refused, replaced whole or left alone. */
-import type { PendingOperation, State } from '@obsiac/model';
-import type { Lock } from '../lock/lock.ts';
+import { readFile } from 'node:fs/promises';
+import { type StateErrorCode as Refusal, readState, type State } from '@obsiac/model';
+import { sha256 } from '../digest.ts';
+import { StateError, type StateErrorCode, unreadable } from './state-error.ts';
+import type { StateOwner } from './state-writer.ts';
 
-export type StateErrorCode =
-  | 'unreadable'
-  | 'damaged'
-  | 'newer_version'
-  | 'other_org'
-  | 'other_address'
-  | 'other_lineage'
-  | 'no_space'
-  | 'unwritable';
+export { StateError, type StateErrorCode } from './state-error.ts';
+export { type OpenState, openState, type StateOwner, type StateWriter } from './state-writer.ts';
 
-/** The state file could not be read, is not for this service, or could not be written. The message is a sentence for people. */
-export class StateError extends Error {
-  override readonly name = 'StateError';
-  readonly code: StateErrorCode;
-  readonly path: string;
+const CODES: Readonly<Record<Refusal, StateErrorCode>> = {
+  empty: 'damaged',
+  truncated: 'damaged',
+  'not-json': 'damaged',
+  'not-a-state': 'damaged',
+  checksum: 'damaged',
+  'newer-version': 'newer_version',
+  'other-org': 'other_org',
+  'other-address': 'other_address',
+  'other-lineage': 'other_lineage',
+};
 
-  constructor(code: StateErrorCode, path: string, message: string) {
-    super(message);
-    this.code = code;
-    this.path = path;
+/** For showing a state without asking whose it is. */
+function writtenOwner(text: string): StateOwner {
+  try {
+    const { org, api_base_url } = JSON.parse(text) as Record<string, unknown>;
+    return { org: String(org), apiBaseUrl: String(api_base_url) };
+  } catch {
+    return { org: '', apiBaseUrl: '' };
   }
 }
 
-/** The service that a state belongs to. */
-export interface StateOwner {
-  readonly apiBaseUrl: string;
-  readonly org: string;
-}
-
 /** Reads and checks the file; null when there is none. Takes no lock. Throws `StateError`; never makes up an empty state. */
-export function readStateFile(path: string, _owner?: StateOwner): Promise<State | null> {
-  throw new StateError('unreadable', path, 'not yet');
-}
-
-export interface OpenState {
-  readonly path: string;
-  /** What `readStateFile` gave while the lock was held. */
-  readonly previous: State | null;
-  readonly owner: StateOwner;
-  readonly toolVersion: string;
-  readonly lock: Pick<Lock, 'assertHeld'>;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
-
-/** The one writer of a state while a command runs. Writes are grouped: many results and intents share one write. */
-export interface StateWriter {
-  /** The state as it would be written now. */
-  snapshot(): State;
-  /** Writes `operations` into `pending`; resolves when they are on disk. */
-  record(operations: readonly PendingOperation[]): Promise<void>;
-  /** Writes what has changed since the last write; nothing when nothing has. */
-  flush(): Promise<void>;
-}
-
-/** Starts a writer; nothing is written until there is something to write. */
-export function openState(request: OpenState): StateWriter {
-  throw new StateError('unwritable', request.path, 'not yet');
+export async function readStateFile(path: string, owner?: StateOwner): Promise<State | null> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw unreadable(path, error);
+  }
+  const { org, apiBaseUrl } = owner ?? writtenOwner(text);
+  const result = readState(text, { expect: { org, api_base_url: apiBaseUrl }, sha256 });
+  if (result.error === undefined) return result.state;
+  throw new StateError(CODES[result.error.code], path, `${path}: ${result.error.message}`);
 }
