@@ -23,14 +23,15 @@ export const EXIT_MEANING: Readonly<Record<Outcome, string>> = {
   ok: 'Done. For plan: there are no changes, or there are some and --detailed-exitcode was not given.',
   error: 'The service, the network or the disk refused; the message says which.',
   changes: 'The plan has changes. Only with --detailed-exitcode.',
-  invalid: 'Wrong usage, or the model, the config or the state file cannot be used as it is.',
+  invalid: 'Wrong usage, or the model, the config or the plan file cannot be used as it is.',
   refused: 'The service refused the credentials, or their scope is too low.',
   partial: 'Part of the plan was applied. What was done is in the state; run apply again for the rest.',
   locked: 'Another run holds the state lock; the message names it.',
   stale: 'The saved plan no longer fits: the state or the service moved since, or it was made for another service.',
   gate: 'A gate (tests, backtest) did not pass.',
-  cancelled: 'Cancelled by a signal. What was done until then is in the state.',
-  confirm: 'The command deletes or overwrites and needs --yes, since there is no terminal to ask on.',
+  cancelled: 'Cancelled by a signal or by an answer other than "yes". What was done until then is in the state.',
+  confirm:
+    'The command deletes more than goes without saying. It needs --yes or --allow-mass-delete; the message has the command.',
   internal: 'A fault of obsiac itself. Please report it.',
 };
 

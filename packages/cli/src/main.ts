@@ -1,6 +1,6 @@
 /** From the words of a command line to an exit code. The one place that catches what commands throw. */
 import { findCommand } from './arguments/find-command.ts';
-import { COMMON_OPTIONS } from './arguments/option.ts';
+import { LEADING_OPTIONS } from './arguments/option.ts';
 import { mentions, parseArguments, type UsageProblem } from './arguments/parse.ts';
 import type { Command, Context } from './commands/command.ts';
 import { COMMANDS } from './commands/registry.ts';
@@ -67,7 +67,7 @@ async function runCommandLine(outputs: Outputs, context: Context): Promise<ExitC
   return command.run(args, context);
 }
 
-const ROOT_OPTIONS = [...COMMON_OPTIONS, { name: 'version', aliases: ['v'], summary: 'Print the version.' }];
+const ROOT_OPTIONS = [...LEADING_OPTIONS, { name: 'version', aliases: ['v'], summary: 'Print the version.' }];
 
 /** No command: help for `obsiac` alone, the version for `--version`; a group without its second word is wrong usage. */
 async function runGroup(
@@ -86,8 +86,7 @@ async function runGroup(
     return EXIT.ok;
   }
   const words = found.group === null ? 'The command is missing: plan, apply or another.' : missingWord(found.group);
-  const foreign = problems.filter(({ unknown }) => unknown === undefined);
-  return refuseUsage([...foreign, { sentence: words }], null);
+  return refuseUsage([...problems, { sentence: words }], null);
 }
 
 function missingWord(group: {

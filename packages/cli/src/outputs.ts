@@ -4,6 +4,7 @@ import path from 'node:path';
 import { mentionedText, mentions } from './arguments/parse.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { Failure } from './failure.ts';
+import { reasonFor } from './project/file-reason.ts';
 import { VERSION } from './version.ts';
 import { createHumanView } from './views/human.ts';
 import { createJsonView } from './views/json.ts';
@@ -98,6 +99,6 @@ function unwritable(file: string, error: NodeJS.ErrnoException): Failure {
   return new Failure(EXIT.error, {
     code: 'output_unwritable',
     summary: `The file ${file} for the JSON events cannot be written`,
-    detail: `The system says: ${error.message}.`,
+    detail: reasonFor(error),
   });
 }

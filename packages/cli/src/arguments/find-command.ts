@@ -53,6 +53,6 @@ function unknownCommand(nodes: readonly CommandNode[], word: string, path: reado
   const hint = /\.ya?ml$/.test(word) ? ' A model file follows -mf; put a pattern in quotes, or repeat -mf.' : '';
   return {
     sentence: `There is no command "${[...path, word].join(' ')}".${hint}`,
-    unknown: { word, candidates: nodes.map((node) => node.name) },
+    unknown: { word: [...path, word].join(' '), candidates: nodes.map((node) => [...path, node.name].join(' ')) },
   };
 }

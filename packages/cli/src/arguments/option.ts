@@ -28,6 +28,12 @@ export const MODEL_FILE: Option = {
     'Model file; also a directory or a quoted pattern, whose *.yaml and *.yml files are read as one model. Repeatable.',
 };
 
+/** `-mf` of commands that read no model. */
+export const MODEL_PLACE: Option = {
+  ...MODEL_FILE,
+  summary: 'Where the model lies. Only needed when the state lies beside the model and not beside the config.',
+};
+
 export const CONFIG: Option = {
   name: 'config',
   aliases: ['c'],

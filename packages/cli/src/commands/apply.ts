@@ -30,6 +30,8 @@ import { commandLine } from './shell-words.ts';
 export const apply: Command = {
   name: 'apply',
   summary: 'Make the service match the model',
+  usage: ['-mf PATH -c PATH apply [options]', '-c PATH apply PLANFILE [options]'],
+  exits: ['ok', 'error', 'invalid', 'refused', 'partial', 'locked', 'stale', 'cancelled', 'confirm'],
   about: [
     'Makes a plan, shows it, and carries it out. On a terminal it asks first, and only "yes" goes on; -y skips the question. Without a terminal it applies at once, as a pipeline expects.',
     'With PLANFILE it carries out exactly the plan that "plan -out" saved, without a question, and refuses with exit code 7 when the state or the service has moved since. -mf is not read then; it only tells where the state may lie.',

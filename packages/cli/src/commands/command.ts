@@ -1,6 +1,6 @@
 /** What a command is. Each lives in one file of this folder and has one line in `registry.ts`. */
 import type { Accepts, Arguments } from '../arguments/parse.ts';
-import type { ExitCode } from '../exit-code.ts';
+import type { ExitCode, Outcome } from '../exit-code.ts';
 import type { Terminal } from '../views/terminal.ts';
 import type { View } from '../views/view.ts';
 
@@ -32,6 +32,10 @@ export interface Command extends Accepts {
   readonly name: string;
   /** One line for lists of commands. */
   readonly summary: string;
+  /** How it is written, without `obsiac`: one form or several. */
+  readonly usage: readonly string[];
+  /** How it can end. */
+  readonly exits: readonly Outcome[];
   /** Paragraphs for `--help`. */
   readonly about: readonly string[];
   readonly examples: readonly Example[];

@@ -23,6 +23,8 @@ async function readTree(tree: readonly CommandNode[]): Promise<readonly CommandW
 export const completion: Command = {
   name: 'completion',
   summary: 'Print a completion script for a shell',
+  usage: ['completion bash|zsh|fish'],
+  exits: ['ok', 'invalid'],
   about: [
     'Prints a script that lets the shell complete commands, flags and files. It is made from the commands themselves, so print it anew after an update.',
   ],

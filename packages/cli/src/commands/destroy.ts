@@ -1,7 +1,7 @@
 /** `obsiac destroy`: deletes everything that the state manages. */
 import { hasChanges } from '@obsiac/model';
 import { carryOut, withLockedState } from '../applying.ts';
-import { COMMON_OPTIONS, CONCURRENCY, CONFIG, LOCK_TIMEOUT, MODEL_FILE, YES } from '../arguments/option.ts';
+import { COMMON_OPTIONS, CONCURRENCY, CONFIG, LOCK_TIMEOUT, MODEL_PLACE, YES } from '../arguments/option.ts';
 import type { Arguments } from '../arguments/parse.ts';
 import { EXIT } from '../exit-code.ts';
 import { Failure } from '../failure.ts';
@@ -18,11 +18,13 @@ import { commandLine } from './shell-words.ts';
 export const destroy: Command = {
   name: 'destroy',
   summary: 'Delete everything the state manages',
+  usage: ['-c PATH destroy [options]'],
+  exits: ['ok', 'error', 'invalid', 'refused', 'partial', 'locked', 'cancelled', 'confirm'],
   about: [
     'Deletes from the service every object that the state manages, and nothing else. The model is not read; -mf only tells where the state may lie.',
     'It shows what will go and asks. Without a terminal it needs --yes; otherwise it lists what would go, prints the command that confirms, and exits with 10.',
   ],
-  options: [CONFIG, MODEL_FILE, YES, CONCURRENCY, LOCK_TIMEOUT, ...COMMON_OPTIONS],
+  options: [CONFIG, MODEL_PLACE, YES, CONCURRENCY, LOCK_TIMEOUT, ...COMMON_OPTIONS],
   positionals: [],
   examples: [
     { about: 'Look first, then answer "yes"', command: 'obsiac -c config.json destroy' },

@@ -2,7 +2,7 @@
 import { COMMON_OPTIONS } from '../arguments/option.ts';
 import { EXIT, EXIT_MEANING, type Outcome } from '../exit-code.ts';
 import { usageFailure } from '../failure.ts';
-import { commandHelp, groupHelp, rootHelp } from '../views/help.ts';
+import { commandHelp, exitTable, groupHelp, rootHelp } from '../views/help.ts';
 import { result } from '../views/messages.ts';
 import type { Style } from '../views/style.ts';
 import type { Message } from '../views/view.ts';
@@ -41,16 +41,15 @@ function exitCodesShown(): Message {
       message: 'Exit codes',
       exit_codes: outcomes.map(([outcome, code]) => ({ code, outcome, meaning: EXIT_MEANING[outcome] })),
     },
-    (style) => {
-      const lines = outcomes.map(([outcome, code]) => `  ${String(code).padStart(3)}  ${EXIT_MEANING[outcome]}`);
-      return `${style.strong('Exit codes:')}\n${lines.join('\n')}\n`;
-    },
+    (style) => `${style.strong('Exit codes:')}\n${exitTable(Object.keys(EXIT) as Outcome[], style)}\n`,
   );
 }
 
 export const help: Command = {
   name: 'help',
   summary: 'Show help for a command',
+  usage: ['help [COMMAND [SUBCOMMAND]]'],
+  exits: ['ok', 'invalid'],
   about: ['Shows what obsiac does, or what one command does. `help exit-codes` lists the exit codes.'],
   options: COMMON_OPTIONS,
   positionals: [

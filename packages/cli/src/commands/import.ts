@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ActualEntity, didYouMean, writeModel } from '@obsiac/model';
-import { COMMON_OPTIONS, CONCURRENCY, CONFIG, MODEL_FILE } from '../arguments/option.ts';
+import { COMMON_OPTIONS, CONCURRENCY, CONFIG, MODEL_PLACE } from '../arguments/option.ts';
 import { EXIT } from '../exit-code.ts';
 import { Failure } from '../failure.ts';
 import { reasonFor } from '../project/file-reason.ts';
@@ -17,6 +17,8 @@ import { concurrencyOf } from './concurrency.ts';
 export const importModel: Command = {
   name: 'import',
   summary: 'Write a model from what the service holds',
+  usage: ['-c PATH import [-o FILE] [options]'],
+  exits: ['ok', 'error', 'invalid', 'refused', 'cancelled'],
   about: [
     'Reads the alert managers of the organization, with their indicators, rules and channels, and writes them as a model. It uses the read token alone and changes nothing: no state is written, and nothing is managed by it yet.',
     'Apply the model to take the objects into the state. The plan then shows them as "adopt", without changes.',
@@ -37,7 +39,7 @@ export const importModel: Command = {
       repeatable: true,
       summary: 'Only the alert manager with this external_ref. Repeatable.',
     },
-    MODEL_FILE,
+    MODEL_PLACE,
     CONCURRENCY,
     ...COMMON_OPTIONS,
   ],

@@ -36,6 +36,8 @@ const OUT = {
 export const planCommand: Command = {
   name: 'plan',
   summary: 'Show what apply would change',
+  usage: ['-mf PATH -c PATH plan [options]'],
+  exits: ['ok', 'error', 'changes', 'invalid', 'refused', 'cancelled'],
   about: [
     'Compares the model with what the service holds and with the state of the last apply, and shows what apply would create (+), change (~), delete (-), adopt and move, each with the place in the model.',
     'It uses the read token alone and writes nothing: no state, no lock, only the screen and the file of -out.',

@@ -8,6 +8,8 @@ import type { Command } from './command.ts';
 export const schema: Command = {
   name: 'schema',
   summary: 'Print the JSON Schema of the model or the config',
+  usage: ['schema model|config'],
+  exits: ['ok', 'invalid'],
   about: [
     'Prints the JSON Schema by which an editor completes and checks the file while you write. It is made from the same definitions as the checks of "validate"; what spans several fields, such as a rule that names an indicator, only "validate" sees.',
   ],

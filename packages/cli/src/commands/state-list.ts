@@ -1,6 +1,6 @@
 /** `obsiac state list`: what the state manages. */
 import { childAddress, type State } from '@obsiac/model';
-import { COMMON_OPTIONS, CONFIG, MODEL_FILE } from '../arguments/option.ts';
+import { COMMON_OPTIONS, CONFIG, MODEL_PLACE } from '../arguments/option.ts';
 import { EXIT } from '../exit-code.ts';
 import { openProjectState } from '../project/project-state.ts';
 import { notice, result } from '../views/messages.ts';
@@ -33,10 +33,12 @@ export function listState(state: State): readonly Listed[] {
 export const stateList: Command = {
   name: 'state list',
   summary: 'List what the state manages',
+  usage: ['-c PATH state list [options]'],
+  exits: ['ok', 'error', 'invalid'],
   about: [
     'Lists the address of every object that the last apply left in the state, one a line. It reads the state file only and asks the service nothing.',
   ],
-  options: [CONFIG, MODEL_FILE, ...COMMON_OPTIONS],
+  options: [CONFIG, MODEL_PLACE, ...COMMON_OPTIONS],
   positionals: [],
   examples: [
     { about: 'Everything', command: 'obsiac -c config.json state list' },

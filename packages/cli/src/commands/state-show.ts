@@ -1,6 +1,6 @@
 /** `obsiac state show ADDRESS`: one object of the state. */
 import { didYouMean, parseAddress, type State } from '@obsiac/model';
-import { COMMON_OPTIONS, CONFIG, MODEL_FILE } from '../arguments/option.ts';
+import { COMMON_OPTIONS, CONFIG, MODEL_PLACE } from '../arguments/option.ts';
 import { EXIT } from '../exit-code.ts';
 import { Failure } from '../failure.ts';
 import { openProjectState } from '../project/project-state.ts';
@@ -38,10 +38,12 @@ function findInState(state: State, address: string): Readonly<Record<string, unk
 export const stateShow: Command = {
   name: 'state show',
   summary: 'Show one object of the state',
+  usage: ['-c PATH state show ADDRESS [options]'],
+  exits: ['ok', 'error', 'invalid'],
   about: [
     'Shows the id and the digest that the state holds for one object. An address is what "state list" and plans print: an external_ref, or external_ref/indicators/NAME, external_ref/alert_rules/NAME, external_ref/notification_channels/NAME/SEVERITY.',
   ],
-  options: [CONFIG, MODEL_FILE, ...COMMON_OPTIONS],
+  options: [CONFIG, MODEL_PLACE, ...COMMON_OPTIONS],
   positionals: [{ name: 'ADDRESS', required: true, summary: 'The address of the object' }],
   examples: [
     { about: 'An alert manager', command: 'obsiac -c config.json state show checkout-api' },

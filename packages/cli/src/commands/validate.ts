@@ -11,6 +11,8 @@ import type { Command } from './command.ts';
 export const validate: Command = {
   name: 'validate',
   summary: 'Check a model and a config without a service',
+  usage: ['[-mf PATH] [-c PATH] validate [options]'],
+  exits: ['ok', 'invalid'],
   about: [
     'Reads the model, the config, or both, and reports everything that is wrong in one run: each problem with its place, the line, what is wrong and what to do. It asks no service, so it needs no valid tokens.',
     'What only the service knows, such as whether a notification channel exists, is checked by "plan".',

@@ -9,6 +9,8 @@ import type { Command } from './command.ts';
 export const version: Command = {
   name: 'version',
   summary: 'Print the version',
+  usage: ['version [options]'],
+  exits: ['ok'],
   about: ['Prints the version of obsiac and of the Node.js that runs it. `obsiac --version` does the same.'],
   options: COMMON_OPTIONS,
   positionals: [],

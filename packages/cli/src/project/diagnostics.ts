@@ -5,8 +5,8 @@ import type { Context } from '../commands/command.ts';
 import { diagnosticsShown } from '../views/messages.ts';
 import type { Style } from '../views/style.ts';
 
-/** File name, as in the diagnostics, to its bytes. */
-export type Texts = ReadonlyMap<string, Uint8Array>;
+/** File name, as in the diagnostics, to its text without secrets. */
+export type Texts = ReadonlyMap<string, string>;
 
 /** Says all of `diagnostics`, errors first. */
 export function sayDiagnostics(
@@ -18,14 +18,7 @@ export function sayDiagnostics(
   if (diagnostics.length === 0) {
     return;
   }
-  const decoded = new Map<string, string>();
-  const textOf = (file: string | undefined) => {
-    const bytes = file === undefined ? undefined : texts.get(file);
-    if (file !== undefined && bytes !== undefined && !decoded.has(file)) {
-      decoded.set(file, new TextDecoder().decode(bytes));
-    }
-    return file === undefined ? undefined : decoded.get(file);
-  };
+  const textOf = (file: string | undefined) => (file === undefined ? undefined : texts.get(file));
   context.view.say(
     diagnosticsShown(diagnostics, {
       render: (diagnostic, style) =>

@@ -9,6 +9,7 @@ import { Failure, InvalidInput, usageFailure } from '../failure.ts';
 import type { StateOwner } from '../state/state-file.ts';
 import { sayDiagnostics, type Texts } from './diagnostics.ts';
 import { reasonFor } from './file-reason.ts';
+import { hideTokens } from './hide-tokens.ts';
 import { findModelFiles, type ModelPath } from './model-files.ts';
 import { readFileBytes } from './read-file.ts';
 
@@ -86,7 +87,10 @@ export async function checkInput(
     ...ofConfig,
     ...(state !== null && 'diagnostic' in state ? [state.diagnostic] : []),
   ];
-  const texts: Texts = new Map([...files, ...(configText ? [configText] : [])].map(({ file, text }) => [file, text]));
+  const texts: Texts = new Map([
+    ...files.map(({ file, text }) => [file, new TextDecoder().decode(text)] as const),
+    ...(configText ? [[configText.file, hideTokens(new TextDecoder().decode(configText.text))] as const] : []),
+  ]);
   sayDiagnostics(diagnostics, texts, args, context);
   return {
     model: parsed.model,

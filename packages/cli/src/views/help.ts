@@ -1,8 +1,8 @@
 /** Help texts, made from the command tree. */
 import { dashed, namesOf, type Option } from '../arguments/option.ts';
 import type { Command, CommandGroup, CommandNode } from '../commands/command.ts';
-import type { Style } from './style.ts';
-import { wrap } from './style.ts';
+import { EXIT, EXIT_MEANING, type Outcome } from '../exit-code.ts';
+import { type Style, wrap } from './style.ts';
 
 const GAP = 2;
 
@@ -11,15 +11,6 @@ export function optionLabel(option: Option): string {
   const names = namesOf(option).map(dashed);
   const ordered = [...names].sort((a, b) => Number(a.startsWith('--')) - Number(b.startsWith('--')));
   return `${ordered.join(', ')}${option.value === undefined ? '' : ` ${option.value}`}`;
-}
-
-/** `obsiac -mf PATH -c PATH apply [PLANFILE] [options]`. */
-export function usageLine(command: Command): string {
-  const leading = command.options
-    .filter((option) => option.name === 'model-file' || option.name === 'config')
-    .map((option) => `${dashed(option.aliases?.[0] ?? option.name)} ${option.value}`);
-  const positionals = command.positionals.map(({ name, required }) => (required ? name : `[${name}]`));
-  return ['obsiac', ...leading, command.name, ...positionals, '[options]'].join(' ');
 }
 
 /** Two columns: labels, and texts that wrap under themselves. */
@@ -39,7 +30,7 @@ function table(rows: readonly (readonly [string, string])[], width: number): str
 
 export function commandHelp(command: Command, style: Style): string {
   const parts = [
-    `${style.strong('Usage:')} ${usageLine(command)}`,
+    command.usage.map((form, index) => `${style.strong(index === 0 ? 'Usage:' : '      ')} obsiac ${form}`).join('\n'),
     ...command.about.map((paragraph) => wrap(paragraph, style.width)),
   ];
   if (command.positionals.length > 0) {
@@ -50,7 +41,14 @@ export function commandHelp(command: Command, style: Style): string {
   parts.push(`${style.strong('Options:')}\n${table(rows, style.width)}`);
   const examples = command.examples.map(({ about, command: line }) => `  ${style.faint(`# ${about}`)}\n  ${line}`);
   parts.push(`${style.strong('Examples:')}\n${examples.join('\n\n')}`);
+  parts.push(`${style.strong('Exit codes:')}\n${exitTable(command.exits, style)}`);
   return `${parts.join('\n\n')}\n`;
+}
+
+/** Exit codes with what they mean. */
+export function exitTable(outcomes: readonly Outcome[], style: Style): string {
+  const rows = outcomes.map((outcome) => [String(EXIT[outcome]).padStart(3), EXIT_MEANING[outcome]] as const);
+  return table(rows, style.width);
 }
 
 export function groupHelp(group: CommandGroup, style: Style): string {
