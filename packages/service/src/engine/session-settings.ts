@@ -32,10 +32,20 @@ export async function applySettings(
   }
   for (const name of state.settings.keys()) if (!settings.has(name)) changes.push(`${name} = DEFAULT`);
   if (changes.length === 0) return;
-  // Each name is noted before the SET, so that a SET that fails half way is put back by the next statement.
-  const resets = [...state.settings.keys()].filter((name) => !settings.has(name));
-  for (const name of settings.keys()) if (!state.settings.has(name)) state.settings.set(name, '\0');
-  await session.queryAsync(`SET ${changes.join(', ')}`);
+  try {
+    await session.queryAsync(`SET ${changes.join(', ')}`);
+  } catch (error) {
+    await resetSettings(session, state, settings);
+    throw error;
+  }
+  state.settings.clear();
   for (const [name, value] of settings) state.settings.set(name, value);
-  for (const name of resets) state.settings.delete(name);
+}
+
+/** After a SET that failed it is unknown which names it changed: put back every one that can be. */
+async function resetSettings(session: Session, state: Applied, settings: ReadonlyMap<string, string>): Promise<void> {
+  for (const name of new Set([...state.settings.keys(), ...settings.keys()])) {
+    await session.queryAsync(`SET ${name} = DEFAULT`).catch(() => undefined);
+  }
+  state.settings.clear();
 }

@@ -1,7 +1,9 @@
 /** The audit trail: written in the transaction of the change it tells of, read newest first. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { AuditEntry, auditQuery } from '@obsiac/api';
 import type { Kysely } from 'kysely';
 import type { z } from 'zod';
+import { batchesOf } from './batches.ts';
 import type { AuditEntryRow, Tables } from './tables.ts';
 
 /** What a change records. `before` and `after` are wire documents, with secrets already masked. */
@@ -22,9 +24,6 @@ export interface AuditStamp {
   readonly revision: number;
 }
 
-/** Rows a statement inserts at most: SQLite and PostgreSQL both limit bound values. */
-const BATCH = 1000;
-
 export async function insertAuditEntries(
   db: Kysely<Tables>,
   stamp: AuditStamp,
@@ -42,11 +41,9 @@ export async function insertAuditEntries(
     before: entry.before === undefined ? null : JSON.stringify(entry.before),
     after: entry.after === undefined ? null : JSON.stringify(entry.after),
   }));
-  for (let from = 0; from < rows.length; from += BATCH) {
-    await db
-      .insertInto('audit_entries')
-      .values(rows.slice(from, from + BATCH))
-      .execute();
+  for (const batch of batchesOf(rows)) {
+    await db.insertInto('audit_entries').values(batch).execute();
+    if (rows.length > batch.length) await breathe();
   }
 }
 

@@ -1,9 +1,11 @@
 /** Indicators (KPIs on the wire) in the store. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { inlineIndicator, Kpi, KpiDocument } from '@obsiac/api';
 import { DEFAULTS } from '@obsiac/model';
 import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import { notFound, Refusal } from '../refusal.ts';
+import { batchesOf } from './batches.ts';
 import { newId } from './ids.ts';
 import { renameIndicatorInRules } from './rule-references.ts';
 import type { Change } from './store.ts';
@@ -14,8 +16,16 @@ const DEFAULT_TYPE = 'custom';
 
 /** The entity must exist: callers check. @throws Refusal `duplicate_name` */
 export async function createKpi(change: Change, entityId: string, document: KpiDocument): Promise<Kpi> {
-  await requireFreeName(change, entityId, document.name, undefined, 'body.name');
-  const row: KpiRow = {
+  await requireFreeName(change, entityId, document.name, undefined);
+  const row = newRow(change, entityId, document);
+  await change.tx.insertInto('kpis').values(row).execute();
+  const kpi = toKpi(row);
+  recordCreated(change, kpi);
+  return kpi;
+}
+
+function newRow(change: Change, entityId: string, document: KpiDocument): KpiRow {
+  return {
     id: newId(),
     organization_id: change.organizationId,
     entity_id: entityId,
@@ -23,20 +33,30 @@ export async function createKpi(change: Change, entityId: string, document: KpiD
     created_at: change.now,
     updated_at: change.now,
   };
-  await change.tx.insertInto('kpis').values(row).execute();
-  const kpi = toKpi(row);
-  change.record({ action: 'create', kind: 'kpi', object_id: row.id, object_name: row.name, after: kpi });
-  return kpi;
 }
 
-/** Indicators that came inside an entity document. @throws Refusal `duplicate_name` */
+function recordCreated(change: Change, kpi: Kpi): void {
+  change.record({ action: 'create', kind: 'kpi', object_id: kpi.id, object_name: kpi.name, after: kpi });
+}
+
+/** Indicators that came inside the document of a new entity. @throws Refusal `duplicate_name` */
 export async function insertIndicators(
   change: Change,
   entityId: string,
   indicators: readonly z.infer<typeof inlineIndicator>[],
 ): Promise<void> {
-  for (const { name, query, unit } of indicators) {
-    await createKpi(change, entityId, { name, definition: unit === undefined ? { query } : { query, unit } });
+  const names = new Set<string>();
+  for (const [index, { name }] of indicators.entries()) {
+    if (names.has(name)) throw duplicate(`There are two indicators named "${name}".`, `body.indicators.${index}.name`);
+    names.add(name);
+  }
+  const rows = indicators.map(({ name, query, unit }) =>
+    newRow(change, entityId, { name, definition: unit === undefined ? { query } : { query, unit } }),
+  );
+  for (const batch of batchesOf(rows)) {
+    await change.tx.insertInto('kpis').values(batch).execute();
+    for (const row of batch) recordCreated(change, toKpi(row));
+    if (rows.length > batch.length) await breathe();
   }
 }
 
@@ -45,7 +65,7 @@ export async function updateKpi(change: Change, entityId: string, id: string, do
   const old = await requireKpi(change.tx, change.organizationId, entityId, id);
   const columns = { ...columnsOf(document), updated_at: change.now };
   if (columns.name !== old.name) {
-    await requireFreeName(change, entityId, columns.name, id, 'body.name');
+    await requireFreeName(change, entityId, columns.name, id);
     await renameIndicatorInRules(change, entityId, old.name, columns.name);
   }
   await change.tx.updateTable('kpis').set(columns).where('id', '=', id).execute();
@@ -120,7 +140,6 @@ async function requireFreeName(
   entityId: string,
   name: string,
   except: string | undefined,
-  path: string,
 ): Promise<void> {
   const other = await change.tx
     .selectFrom('kpis')
@@ -129,9 +148,11 @@ async function requireFreeName(
     .where('name', '=', name)
     .executeTakeFirst();
   if (!other || other.id === except) return;
-  throw new Refusal('duplicate_name', `The entity already has an indicator named "${name}" (${other.id}).`, {
-    details: [{ path, message: 'is taken in this entity' }],
-  });
+  throw duplicate(`The entity already has an indicator named "${name}" (${other.id}).`, 'body.name');
+}
+
+function duplicate(message: string, path: string): Refusal {
+  return new Refusal('duplicate_name', message, { details: [{ path, message: 'is taken in this entity' }] });
 }
 
 function columnsOf(document: KpiDocument) {

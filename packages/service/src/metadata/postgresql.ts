@@ -6,8 +6,8 @@ import type { Backend } from './backend.ts';
 /** Connections of one process. */
 const CONNECTIONS = 10;
 
-/** Error classes and system errors that mean "not now": connection lost, too many connections, shutting down. */
-const UNAVAILABLE = /^(08|53|57P0|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)/;
+/** Error classes and system errors that mean "not now": connection lost, rolled back, too many connections, shutting down. */
+const UNAVAILABLE = /^(08|40|53|57P0|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)/;
 
 const INT8_OID = 20;
 

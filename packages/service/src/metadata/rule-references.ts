@@ -1,8 +1,12 @@
 /** Keeps alert rules pointing at an indicator whose name changes. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import { renameIndicator } from '../rules/expression.ts';
 import { toAlertRule } from './alert-rules.ts';
 import type { Change } from './store.ts';
 import type { AlertRuleRow } from './tables.ts';
+
+/** Rules changed between two breaths of the event loop. */
+const BREATH = 200;
 
 /** Rules name indicators, so a new name is written into every rule of the entity that uses the old one. */
 export async function renameIndicatorInRules(
@@ -12,9 +16,12 @@ export async function renameIndicatorInRules(
   to: string,
 ): Promise<void> {
   const rows = await change.tx.selectFrom('alert_rules').selectAll().where('entity_id', '=', entityId).execute();
+  let changed = 0;
   for (const row of rows) {
     const renamed = rename(row, from, to);
     if (!renamed) continue;
+    changed += 1;
+    if (changed % BREATH === 0) await breathe();
     const columns = { ...renamed, updated_at: change.now };
     await change.tx.updateTable('alert_rules').set(columns).where('id', '=', row.id).execute();
     change.record({

@@ -10,10 +10,12 @@ import { migrate } from './migrate.ts';
 import { postgresqlBackend } from './postgresql.ts';
 import { sqliteBackend } from './sqlite.ts';
 import type { Tables } from './tables.ts';
+import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 export interface Store {
   readonly db: Kysely<Tables>;
   readonly backend: Backend;
+  readonly queue: WriteQueue;
   readonly vault: Vault;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -40,7 +42,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await db.destroy();
     throw error;
   }
-  return { db, backend, vault: options.vault, now: options.now };
+  return { db, backend, queue: createWriteQueue(db), vault: options.vault, now: options.now };
 }
 
 export async function closeStore(store: Store): Promise<void> {
@@ -68,7 +70,7 @@ export interface Change {
 /**
  * Moves the organisation's revision, does `work`, writes the audit entries it recorded, commits.
  * Moving the revision first locks the organisation's row: writers of one organisation take turns,
- * so what `work` checks stays so until it is committed.
+ * in every process, so what `work` checks stays so until it is committed.
  * @returns what `work` gave, and the new revision.
  */
 export async function change<T>(
@@ -77,7 +79,7 @@ export async function change<T>(
   work: (change: Change) => Promise<T>,
 ): Promise<{ value: T; revision: number }> {
   return guarded(store, () =>
-    store.db.transaction().execute(async (tx) => {
+    store.queue.run(request.organizationId, async (tx) => {
       const { revision } = await tx
         .updateTable('organizations')
         .set((row) => ({ revision: row('revision', '+', 1) }))
