@@ -3,7 +3,7 @@ import type { Expr, ValueType } from './ast.ts';
 import { MAX_NESTING } from './ast.ts';
 import { Lexer, type TokenKind } from './lexer.ts';
 import { unescapeString } from './literals.ts';
-import { problemAt, type QueryProblem } from './problem.ts';
+import { clip, problemAt, type QueryProblem } from './problem.ts';
 
 export class Cursor extends Lexer {
   /** Mistakes that do not keep the parser from going on. */
@@ -15,6 +15,7 @@ export class Cursor extends Lexer {
   /** Names that a WITH template defines, in the metricsql dialect. */
   templates: ReadonlySet<string> = new Set();
   private depth = 0;
+  private leftNested = 0;
   private readonly parseExpression: (cursor: Cursor, power: number) => Expr;
 
   constructor(query: string, metricsql: boolean, parseExpression: (cursor: Cursor, power: number) => Expr) {
@@ -24,17 +25,23 @@ export class Cursor extends Lexer {
 
   /** Parses an expression whose operators bind at least as strongly as `power`. */
   expression(power: number): Expr {
-    if (++this.depth > MAX_NESTING) {
-      this.fail(
-        this.from,
-        this.to,
-        `The query nests deeper than ${MAX_NESTING} levels.`,
-        'Split it, for example with a recording rule.',
-      );
-    }
+    if (++this.depth > MAX_NESTING) this.tooDeep();
     const expr = this.parseExpression(this, power);
     this.depth--;
     return expr;
+  }
+
+  /**
+   * Counts an opaque node around the expression to its left. Such nodes nest without `expression` being called, so
+   * their number in the whole query is limited instead of their depth.
+   */
+  nestLeft(): void {
+    if (++this.leftNested > MAX_NESTING) this.tooDeep();
+  }
+
+  private tooDeep(): never {
+    const message = `The query nests deeper than ${MAX_NESTING} levels.`;
+    this.fail(this.from, this.to, message, 'Split it, for example with a recording rule.');
   }
 
   /** True when the current token is of this kind. */
@@ -80,8 +87,7 @@ export class Cursor extends Lexer {
   /** The current token in words. */
   shown(): string {
     if (this.at('eof')) return 'the end of the query';
-    const text = this.text;
-    return text.length > 40 ? `${text.slice(0, 39)}…` : `"${text.replaceAll('"', "'")}"`;
+    return `"${clip(this.text).replaceAll('"', "'")}"`;
   }
 
   problem(from: number, to: number, message: string, fix?: string): void {

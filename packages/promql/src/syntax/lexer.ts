@@ -1,5 +1,5 @@
 /** Cuts a query into tokens, one at a time, on demand of the parser. */
-import { problemAt, SyntaxStop } from './problem.ts';
+import { clip, problemAt, SyntaxStop } from './problem.ts';
 
 export type TokenKind =
   | 'eof'
@@ -60,9 +60,14 @@ const SINGLE: Readonly<Record<string, TokenKind>> = {
 };
 
 const DURATION_TAIL = /[smhdwy]s?(?:[0-9]+[smhdw]s?)*(?![a-zA-Z0-9_])/y;
-const METRICSQL_NUMBER =
-  /(?:0[xX][0-9a-fA-F]+|[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)(?:[kgtKGT]i?[bB]?|[mM](?:[iI][bB]?|[bB])|M)(?![a-zA-Z0-9_])/y;
-const METRICSQL_DURATION = /(?:[0-9]*\.?[0-9]+(?:ms|MS|[smhdwyiSMHDWYI]))+(?![a-zA-Z0-9_])/y;
+// Written without two digit runs side by side, which would backtrack over a long number again and again.
+const DECIMAL = '(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)';
+const WORD_END = '(?![a-zA-Z0-9_])';
+const METRICSQL_NUMBER = new RegExp(
+  `(?:0[xX][0-9a-fA-F]+|${DECIMAL}(?:[eE][+-]?[0-9]+)?)(?:[kgtKGT]i?[bB]?|[mM](?:[iI][bB]?|[bB])|M)${WORD_END}`,
+  'y',
+);
+const METRICSQL_DURATION = new RegExp(`(?:${DECIMAL}(?:ms|MS|[smhdwyiSMHDWYI]))+${WORD_END}`, 'y');
 
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
@@ -211,7 +216,7 @@ export class Lexer {
     this.fail(
       start,
       Math.max(stop, start + 1),
-      `"${this.query.slice(start, stop)}" is neither a number nor a duration.`,
+      `"${clip(this.query.slice(start, stop))}" is neither a number nor a duration.`,
     );
   }
 

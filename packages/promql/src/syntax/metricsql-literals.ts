@@ -25,7 +25,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** Reads `1.5h`, `1H30M` and other orders of units. Steps (`5i`) have no length of their own: undefined. */
 export function metricsqlDuration(text: string): number | undefined {
   let ms = 0;
-  for (const [, amount, unit] of text.toLowerCase().matchAll(/([0-9]*\.?[0-9]+)(ms|[smhdwyi])/g)) {
+  for (const [, amount, unit] of text.toLowerCase().matchAll(/([0-9.]+)(ms|[smhdwyi])/g)) {
     const length = UNIT_MS[unit!];
     if (length === undefined) return undefined;
     ms += Number(amount) * length;

@@ -42,7 +42,13 @@ export function opaque(p: Cursor, from: number, children: readonly Expr[], messa
   return opaqueNode(p, from, children, false);
 }
 
-/** The same without a notice, for text that has had one already. */
+/** An opaque node around the expression that ends where the last token was taken, such as `(a + b)[5m]`. */
+export function opaqueAround(p: Cursor, expr: Expr, message: string): Opaque {
+  p.nestLeft();
+  return opaque(p, expr.span.from, [expr], message);
+}
+
+/** The same as `opaque` without a notice, for text that has had one already. */
 export function opaqueNode(p: Cursor, from: number, children: readonly Expr[], hidesSelectors: boolean): Opaque {
   const to = p.lastTo;
   const parts: (string | Expr)[] = [];

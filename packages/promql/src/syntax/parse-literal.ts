@@ -3,6 +3,7 @@ import type { NumberLiteral, StringLiteral } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseDuration, parseNumber, secondsToMs } from './literals.ts';
 import { metricsqlDuration, metricsqlNumber } from './metricsql-literals.ts';
+import { clip } from './problem.ts';
 
 export function stringLiteral(p: Cursor): StringLiteral {
   const { from, to } = p;
@@ -25,9 +26,9 @@ function takeNumber(p: Cursor): number {
   let value = parseNumber(text);
   if (value === undefined && p.metricsql) {
     value = metricsqlNumber(text);
-    if (value !== undefined) p.notice(from, to, `"${text}" is a number with a size suffix.`);
+    if (value !== undefined) p.notice(from, to, `"${clip(text)}" is a number with a size suffix.`);
   }
-  if (value === undefined) p.fail(from, to, `"${text}" is not a number, or is too large for one.`);
+  if (value === undefined) p.fail(from, to, `"${clip(text)}" is not a number, or is too large for one.`);
   p.advance();
   return value;
 }
@@ -39,14 +40,14 @@ function takeDuration(p: Cursor): number {
   let ms = 'ms' in result ? result.ms : undefined;
   if (ms === undefined && p.metricsql) {
     ms = metricsqlDuration(text);
-    if (ms !== undefined) p.notice(from, to, `"${text}" is a duration in a looser form.`);
+    if (ms !== undefined) p.notice(from, to, `"${clip(text)}" is a duration in a looser form.`);
   }
   if (ms === undefined) {
     if ('reason' in result && result.reason === 'range') p.fail(from, to, 'The duration is longer than 292 years.');
     p.fail(
       from,
       to,
-      `"${text}" is not a duration.`,
+      `"${clip(text)}" is not a duration.`,
       'Use whole numbers, units from large to small and each once (y, w, d, h, m, s, ms), such as 1h30m.',
     );
   }
@@ -54,27 +55,46 @@ function takeDuration(p: Cursor): number {
   return ms;
 }
 
-/** Milliseconds of a number of seconds or a duration, with any signs, as after offset and inside brackets. */
-export function signedDuration(p: Cursor, where: string): number {
+export interface SignedDuration {
+  /** Cut to whole milliseconds as Prometheus cuts it, so not always zero when this is. */
+  readonly ms: number;
+  readonly isZero: boolean;
+}
+
+/** A number of seconds or a duration, with any signs, as after offset and inside brackets. */
+export function signedDuration(p: Cursor, where: string): SignedDuration {
   const from = p.from;
+  let signs = 0;
   let negative = false;
   while (p.at('-') || p.at('+')) {
     if (p.at('-')) negative = !negative;
+    signs++;
     p.advance();
   }
-  const ms = unsignedDuration(p, where, from);
-  return negative && ms !== 0 ? -ms : ms;
+  const { ms, isZero } = unsignedDuration(p, where, from);
+  if ((signs > 1 || p.inBrackets) && isArithmetic(p.kind)) durationArithmetic(p, from);
+  return { ms: negative && ms !== 0 ? -ms : ms, isZero };
 }
 
-function unsignedDuration(p: Cursor, where: string, from: number): number {
-  if (p.at('duration')) return takeDuration(p);
-  if (p.at('(') || (p.at('word') && /^(?:step|range|min|max)$/i.test(p.text))) {
-    p.fail(from, p.to, 'Arithmetic on durations is experimental in Prometheus and not supported.', 'Write the result.');
+function isArithmetic(kind: string): boolean {
+  return '+-*/%^'.includes(kind);
+}
+
+function durationArithmetic(p: Cursor, from: number): never {
+  p.fail(from, p.to, 'Arithmetic on durations is experimental in Prometheus and not supported.', 'Write the result.');
+}
+
+function unsignedDuration(p: Cursor, where: string, from: number): SignedDuration {
+  if (p.at('duration')) {
+    const ms = takeDuration(p);
+    return { ms, isZero: ms === 0 };
   }
+  if (p.at('(') || (p.at('word') && /^(?:step|range|min|max)$/i.test(p.text))) durationArithmetic(p, from);
   if (!p.at('number')) p.unexpected(`Expected a duration ${where}`, 'Write one such as 5m.');
-  const ms = secondsToMs(takeNumber(p));
+  const seconds = takeNumber(p);
+  const ms = secondsToMs(seconds);
   if (ms === undefined) p.fail(from, p.lastTo, 'The duration is longer than 292 years.');
-  return ms;
+  return { ms, isZero: seconds === 0 };
 }
 
 /** The time of `@`, in milliseconds since 1970: seconds (or a duration) with an optional sign. */

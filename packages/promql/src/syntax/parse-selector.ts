@@ -2,7 +2,7 @@
 import type { AtModifier, Expr, Matcher, MatrixSelector, Opaque, Subquery, VectorSelector } from './ast.ts';
 import { METRIC_NAME } from './ast.ts';
 import type { Cursor } from './cursor.ts';
-import { hiddenSelector, opaque, skipToBrace, stepRange } from './metricsql.ts';
+import { hiddenSelector, opaqueAround, skipToBrace, stepRange } from './metricsql.ts';
 import { signedDuration, timestamp } from './parse-literal.ts';
 
 const NOT_A_METRIC = new Set(['bool', 'on', 'ignoring', 'group_left', 'group_right', 'atan2']);
@@ -107,7 +107,7 @@ export function postfix(p: Cursor, operand: Expr): Expr {
     else if (p.atKeyword('offset')) expr = offsetModifier(p, expr);
     else if (p.metricsql && p.atKeyword('keep_metric_names')) {
       p.advance();
-      expr = opaque(p, expr.span.from, [expr], 'This keeps metric names through a function.');
+      expr = opaqueAround(p, expr, 'This keeps metric names through a function.');
     } else return expr;
   }
 }
@@ -117,7 +117,7 @@ function rangeOrSubquery(p: Cursor, expr: Expr): Expr {
   const open = p.from;
   p.inBrackets = true;
   p.advance();
-  if (p.metricsql && stepRange(p)) return opaque(p, expr.span.from, [expr], 'The range is not a plain duration.');
+  if (p.metricsql && stepRange(p)) return opaqueAround(p, expr, 'The range is not a plain duration.');
   const range = positiveDuration(p, 'in the brackets', 'range');
   let step: number | undefined;
   const isSubquery = p.at(':');
@@ -146,32 +146,28 @@ function matrixSelector(p: Cursor, expr: Expr, range: number, span: { from: numb
     if (expr.at?.kind === 'timestamp') p.fail(open, span.to, 'The range must stand before @.', 'Write foo[5m] @ 0.');
     return { kind: 'matrixSelector', selector: expr, range, span };
   }
-  if (p.metricsql) return opaque(p, expr.span.from, [expr], 'A range after an expression that is no selector.');
+  if (p.metricsql) return opaqueAround(p, expr, 'A range after an expression that is no selector.');
   p.fail(open, span.to, 'A range can follow only a selector.', 'For an expression write a subquery, (…)[5m:].');
 }
 
 function positiveDuration(p: Cursor, where: string, what: string): number {
   const { from } = p;
-  const ms = signedDuration(p, where);
-  // Below a millisecond Prometheus takes it and cuts it to zero; only a written zero is refused.
-  const isZero = ms === 0 && !/[1-9]/.test(p.query.slice(from, p.lastTo));
+  const { ms, isZero } = signedDuration(p, where);
+  // Below a millisecond Prometheus takes it and cuts it to zero; only a real zero is refused.
   if (ms < 0 || isZero) p.fail(from, p.lastTo, `The ${what} must be longer than zero.`);
-  if (!p.at(']') && !p.at(':') && '+-*/%^'.includes(p.kind)) {
-    p.fail(from, p.to, 'Arithmetic on durations is experimental in Prometheus and not supported.', 'Write the result.');
-  }
   return ms;
 }
 
 function offsetModifier(p: Cursor, expr: Expr): Expr {
   p.advance();
-  const offset = signedDuration(p, 'after offset');
+  const offset = signedDuration(p, 'after offset').ms;
   const to = p.lastTo;
   if (isShiftable(expr)) {
     if (shiftOf(expr).offset !== 0)
       p.fail(expr.span.from, to, 'The offset is given twice.', 'Add them up in one offset.');
     return shifted(expr, to, { offset });
   }
-  if (p.metricsql) return opaque(p, expr.span.from, [expr], 'An offset after an expression that is no selector.');
+  if (p.metricsql) return opaqueAround(p, expr, 'An offset after an expression that is no selector.');
   p.fail(
     expr.span.from,
     to,
@@ -183,13 +179,13 @@ function offsetModifier(p: Cursor, expr: Expr): Expr {
 function atModifier(p: Cursor, expr: Expr): Expr {
   p.advance();
   const at = atTime(p, expr);
-  if (at === undefined) return opaque(p, expr.span.from, [expr], 'The time after @ is an expression.');
+  if (at === undefined) return opaqueAround(p, expr, 'The time after @ is an expression.');
   const to = p.lastTo;
   if (isShiftable(expr)) {
     if (shiftOf(expr).at !== undefined) p.fail(expr.span.from, to, 'The @ modifier is given twice.', 'Leave one out.');
     return shifted(expr, to, { at });
   }
-  if (p.metricsql) return opaque(p, expr.span.from, [expr], 'An @ after an expression that is no selector.');
+  if (p.metricsql) return opaqueAround(p, expr, 'An @ after an expression that is no selector.');
   p.fail(expr.span.from, to, 'The @ modifier can follow only a selector or a subquery.', 'Put it after the selector.');
 }
 

@@ -155,7 +155,10 @@ function binary(p: Cursor, left: Expr, op: string, strength: number): Expr {
   const right = p.expression(op === '^' ? strength : strength + 1);
   const rightType = p.type;
   const span = { from: left.span.from, to: right.span.to };
-  if (strength < 3) return opaque(p, span.from, [left, right], `The operator ${op}.`);
+  if (strength < 3) {
+    p.nestLeft();
+    return opaque(p, span.from, [left, right], `The operator ${op}.`);
+  }
   const bothVectors = leftType === 'vector' && rightType === 'vector';
   p.type = leftType === 'scalar' && rightType === 'scalar' ? 'scalar' : 'vector';
   let matching: VectorMatching | undefined;

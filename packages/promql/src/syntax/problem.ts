@@ -25,6 +25,11 @@ export function problemAt(from: number, to: number, message: string, fix?: strin
   return fix === undefined ? { message, from, to } : { message, from, to, fix };
 }
 
+/** A piece of the query for use in a message, shortened when long. */
+export function clip(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
 /** The line and column (both from 1, columns in UTF-16 units) of an offset. */
 export function lineColumn(query: string, offset: number): { line: number; column: number } {
   let line = 1;
