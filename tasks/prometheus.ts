@@ -79,21 +79,31 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
   }
 }
 
-/** Reads the log until the server says that it is ready; the log also tells the port it took. */
+const START_TIMEOUT = 60_000;
+
+/** Reads the log until the server says that it is ready and which port it took, in whichever order. */
 function readyAddress(child: ChildProcess): Promise<string> {
   const lines = createInterface({ input: child.stderr! });
   const tail: string[] = [];
   return new Promise((resolve, reject) => {
     let address = '';
+    let ready = false;
+    const failed = (why: string) => reject(new Error(`Prometheus did not start: ${why}\n${tail.join('\n')}`));
+    const timer = setTimeout(() => failed(`not ready after ${START_TIMEOUT} ms`), START_TIMEOUT);
     lines.on('line', (line) => {
       tail.push(line);
       if (tail.length > 20) tail.shift();
-      address = /msg="Listening on".* address=(\S+)/.exec(line)?.[1] ?? address;
-      if (address && line.includes('Server is ready to receive web requests')) resolve(`http://${address}`);
+      address ||= /msg="Listening on".* address=(\S+)/.exec(line)?.[1] ?? '';
+      ready ||= line.includes('Server is ready to receive web requests');
+      if (!ready || !address) return;
+      clearTimeout(timer);
+      resolve(`http://${address}`);
     });
-    const failed = (why: string) => reject(new Error(`Prometheus did not start: ${why}\n${tail.join('\n')}`));
     child.once('error', (error) => failed(error.message));
-    child.once('exit', (code, signal) => failed(`it ended with ${code ?? signal}`));
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      failed(`it ended with ${code ?? signal}`);
+    });
   });
 }
 
