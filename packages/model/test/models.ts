@@ -61,7 +61,7 @@ function uniqueBy<Value>(values: readonly Value[], keyOf: (value: Value) => stri
 }
 
 /** Gives each channel name one type throughout, and makes the organisation's channels from them. */
-export function withChannels(first: readonly Entity[], second: readonly Entity[]): Succession {
+function withChannels(first: readonly Entity[], second: readonly Entity[]): Succession {
   const types = new Map<string, string>();
   for (const { name, type } of [...first, ...second].flatMap((entity) => entity.notification_channels)) {
     if (type !== null && !types.has(name)) types.set(name, type);

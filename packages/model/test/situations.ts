@@ -89,7 +89,7 @@ export function heldEntity(entity: Entity, first: Entity = entity): ActualEntity
   };
 }
 
-export const CHANNELS: Actual['channels'] = [
+const CHANNELS: Actual['channels'] = [
   { id: '1', name: 'oncall', type: 'slack' },
   { id: '2', name: 'pager', type: 'pagerduty' },
 ];

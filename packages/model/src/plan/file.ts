@@ -1,4 +1,5 @@
 /** A plan as a file: made by `plan -out`, carried out by `apply FILE`. */
+import type { Entity } from '../model.ts';
 import type { Change, Plan, PlanBase, Sha256 } from './plan.ts';
 
 const FORMAT = 'obsiac-plan';
@@ -25,7 +26,8 @@ export type PlanFileResult =
 /**
  * The text of a plan file, one change a line, ending with the SHA-256 of what is before it. It holds what the model and
  * the service say, so queries and annotations, but no tokens and no channel destinations: a plan never has those.
- * Objects that do not change are kept without their values, since only their ids are still needed.
+ * Objects that do not change are kept without their values, since only their ids are still needed, and entities without
+ * what is in them, since those are changes of their own.
  */
 export function planToJson({ plan, base }: SavedPlan, sha256: Sha256): string {
   const { changes, ...rest } = plan;
@@ -34,13 +36,20 @@ export function planToJson({ plan, base }: SavedPlan, sha256: Sha256): string {
 "version": ${PLAN_FILE_VERSION},
 "base": ${JSON.stringify(base)},
 "plan": ${JSON.stringify(rest)},
-"changes": [${changes.map((change) => `\n${JSON.stringify(withoutUnchangedValues(change))}`).join(',')}
+"changes": [${changes.map((change) => `\n${JSON.stringify(toSaved(change))}`).join(',')}
 ]`;
   return `${body},\n"checksum": ${JSON.stringify(sha256(body))}\n}\n`;
 }
 
-function withoutUnchangedValues(change: Change): Change {
-  return change.action === 'noop' ? { ...change, desired: undefined, actual: undefined } : change;
+function toSaved(change: Change): Change {
+  if (change.action === 'noop') return { ...change, desired: undefined, actual: undefined };
+  if (change.kind !== 'entity') return change;
+  const { desired, actual } = change;
+  return { ...change, desired: desired && withoutContents(desired), actual: actual && withoutContents(actual) };
+}
+
+function withoutContents(entity: Entity): Entity {
+  return { ...entity, indicators: [], alert_rules: [], notification_channels: [] };
 }
 
 /** Reads a plan file; refuses one that is damaged, changed by hand, or of a later version. */

@@ -315,6 +315,46 @@ describe('moved', () => {
   });
 });
 
+describe('moving everything while the apply dies', () => {
+  test('keeps every id and ends where an undisturbed apply does', () => {
+    fc.assert(
+      fc.property(
+        successionArbitrary,
+        fc.boolean(),
+        fc.array(fc.nat(40), { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        ({ first, channels }, cascadesRenames, deaths, saysMoved) => {
+          const service = new ReferenceService({ channels, cascadesRenames });
+          let { state } = applyPlan(service, planFor(first, service, null), null);
+          const ids = () =>
+            service
+              .actual()
+              .entities.flatMap((held) => [
+                held.id,
+                ...Object.values(held.indicatorIds),
+                ...Object.values(held.ruleIds),
+              ])
+              .toSorted();
+          const known = ids();
+          const model = { entities: first.entities.map(renameAll), moved: first.entities.flatMap(movesOf) };
+          for (const dieAfter of deaths) {
+            state = applyPlan(service, planFor(model, service, state), state, { dieAfter, batch: 4 }).state;
+          }
+          const made = planFor(model, service, state);
+          expect(made.totals.create + made.totals.delete + made.totals.adopt).toBe(0);
+          // A service that renames the indicator in the rules on it has changed them without having been asked to.
+          if (!cascadesRenames) expect(made.drift).toEqual([]);
+          state = applyPlan(service, made, state).state;
+          expect(ids()).toEqual(known);
+          const again = planFor(saysMoved ? model : { ...model, moved: [] }, service, state);
+          expect(lines(again)).toEqual([]);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
 const renamed = (name: string) => `${name} (new)`;
 
 function renameAll(entity: Entity): Entity {

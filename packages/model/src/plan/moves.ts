@@ -3,7 +3,7 @@ import { parseAddress } from '../address.ts';
 import type { Moved } from '../model.ts';
 
 /** New name to old name. */
-export type Renames = ReadonlyMap<string, string>;
+type Renames = ReadonlyMap<string, string>;
 
 export interface Moves {
   /** By `external_ref`. */
