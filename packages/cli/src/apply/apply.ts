@@ -1,62 +1,144 @@
 /** Carries out a plan: in order, many at a time, each operation recorded before it is sent. */
-import type { ApiError, Client } from '@obsiac/api';
-import type { Action, Plan, ResourceKind } from '@obsiac/model';
-import type { StateWriter } from '../state/state-file.ts';
+import {
+  type Change,
+  executionOrder,
+  needsRequest,
+  type PendingOperation,
+  pendingOperation,
+  recordResult,
+} from '@obsiac/model';
+import { LockError } from '../lock/lock.ts';
+import { StateError, type StateWriter } from '../state/state-file.ts';
+import type { ApplyInput } from './apply-input.ts';
+import { Brake } from './brake.ts';
+import { type ApplyResult, Ledger } from './outcome.ts';
+import { Sending } from './sending.ts';
+import { runWave } from './wave.ts';
 
-/** One object of the plan and what became of it. */
-export interface Outcome {
-  readonly address: string;
-  readonly previousAddress?: string;
-  readonly kind: ResourceKind;
-  readonly action: Action;
-  /** The service's id, once known. */
-  readonly id?: string;
-  /** Milliseconds from the first request to the last answer; 0 when nothing was sent. */
-  readonly ms: number;
-  /** Failed or skipped: why, in a sentence. */
-  readonly reason?: string;
-  /** Failed: the error, when it came from the service or the way to it. */
-  readonly error?: ApiError;
-}
+export type { ApplyInput } from './apply-input.ts';
+export type { ApplyEvent, ApplyResult, Outcome } from './outcome.ts';
 
-export type ApplyEvent =
-  | { readonly type: 'start'; readonly outcome: Outcome }
-  | { readonly type: 'done' | 'failed' | 'skipped'; readonly outcome: Outcome; readonly finished: number; readonly total: number };
-
-export interface ApplyInput {
-  readonly plan: Plan;
-  readonly client: Client;
-  readonly state: StateWriter;
-  /** Operations under way at a time. */
-  readonly concurrency?: number;
-  readonly onEvent?: (event: ApplyEvent) => void;
-  /** First Ctrl-C, or the lost lock: start nothing new, wait for what runs, write the state. */
-  readonly stop?: AbortSignal;
-  /** Second Ctrl-C: abandon the requests under way as well; they stay in `pending`. */
-  readonly abort?: AbortSignal;
-  /**
-   * For a saved plan: the organisation's revision it was made at. The first write is sent alone and carries it as `If-Match`,
-   * so that a change since then refuses the whole apply. Later writes cannot carry it, since ours move the revision.
-   */
-  readonly expectedRevision?: number;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
-}
-
-export interface ApplyResult {
-  readonly done: readonly Outcome[];
-  readonly failed: readonly Outcome[];
-  readonly skipped: readonly Outcome[];
-  /** Why the run ended early, in a sentence; absent when it did not. */
-  readonly stopped?: string;
-  /** 0 all done · 1 nothing done · 4 credentials refused, nothing done · 5 partly done · 7 the plan is stale, nothing done · 9 cancelled. */
-  readonly exit: 0 | 1 | 4 | 5 | 7 | 9;
-}
+const DEFAULT_CONCURRENCY = 16;
 
 /**
  * Applies `plan`. Failures of single operations are in the result, not thrown; objects that depend on a failed one are skipped.
- * When it resolves, the state on disk holds what was done. Throws `StateError` only when not even the first record could be written.
+ * When it resolves, the state on disk holds what was done. Throws `StateError` or `LockError` only when not even the first
+ * record could be written, so that nothing was sent.
  */
-export function applyPlan(_input: ApplyInput): Promise<ApplyResult> {
-  throw new Error('not yet');
+export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
+  const { plan, state, stop } = input;
+  const brake = new Brake();
+  const onStop = (): void => {
+    const lost = stop?.reason instanceof LockError ? stop.reason : null;
+    brake.pull(lost ? { kind: 'lost', reason: lost.message } : { kind: 'cancelled', reason: 'Cancelled.' });
+  };
+  if (stop?.aborted) onStop();
+  stop?.addEventListener('abort', onStop, { once: true });
+  try {
+    const ledger = new Ledger(plan.changes, input.onEvent ?? (() => undefined));
+    const failure = await runWaves(input, settleLeftovers(input), brake, ledger);
+    const unwritten = await state.flush().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (failure.bug !== undefined) throw failure.bug;
+    const stateError = failure.state ?? unwritten;
+    if (stateError !== null) stopForState(stateError, brake, ledger);
+    return resultOf(ledger, brake);
+  } finally {
+    stop?.removeEventListener('abort', onStop);
+  }
+}
+
+/** Operations of an interrupted run whose end the plan has found out are over; those that are done again now are given back. */
+function settleLeftovers({ plan, state }: ApplyInput): readonly PendingOperation[] {
+  const again = new Set(plan.changes.filter(needsRequest).map((change) => change.address));
+  const { pending } = state.snapshot();
+  for (const { address } of pending) if (!again.has(address)) state.editor.settle(address);
+  return pending.filter(({ address }) => again.has(address));
+}
+
+interface Failures {
+  /** The state could not be written while work was left. */
+  state: unknown;
+  bug?: unknown;
+}
+
+async function runWaves(
+  input: ApplyInput,
+  leftovers: readonly PendingOperation[],
+  brake: Brake,
+  ledger: Ledger,
+): Promise<Failures> {
+  const failures: Failures = { state: null };
+  const onBug = (bug: unknown): void => {
+    failures.bug ??= bug;
+  };
+  const sending = new Sending(input, { brake, ledger, leftovers, onBug });
+  const { state } = input;
+  for (const wave of executionOrder(input.plan)) {
+    recordSilent(wave, state, ledger, sending);
+    await runWave(wave.filter(needsRequest), {
+      concurrency: input.concurrency ?? DEFAULT_CONCURRENCY,
+      blocked: (change) => sending.blocked(change),
+      record: (changes) => state.record(changes.map(pendingOperation)),
+      run: (change) => sending.run(change),
+      skip: (change, reason, recorded) => {
+        if (recorded) sending.takeBack(change);
+        sending.finish('skipped', change, { reason });
+      },
+      recordFailed: (error) => {
+        failures.state ??= error;
+        const reason = error instanceof Error ? error.message : String(error);
+        brake.pull({ kind: error instanceof LockError ? 'lost' : 'state', reason });
+        return reason;
+      },
+    });
+  }
+  return failures;
+}
+
+/** Changes that need no request: they are in the state or out of it from here on. */
+function recordSilent(wave: readonly Change[], state: StateWriter, ledger: Ledger, sending: Sending): void {
+  for (const change of wave) {
+    if (needsRequest(change)) continue;
+    const obstacle = ledger.obstacle(change);
+    if (obstacle !== undefined) {
+      sending.finish('skipped', change, { reason: obstacle });
+      continue;
+    }
+    recordResult(state.editor, change);
+    sending.finish('done', change);
+  }
+}
+
+/** What was sent is in the service, and the next run finds it; when nothing was sent, the error is all there is to say. */
+function stopForState(error: unknown, brake: Brake, ledger: Ledger): void {
+  if (!(error instanceof StateError || error instanceof LockError)) throw error;
+  if (!ledger.hasSent) throw error;
+  brake.pull({ kind: 'state', reason: error.message });
+}
+
+function exitOf(ledger: Ledger, brake: Brake): ApplyResult['exit'] {
+  const { failed, skipped } = ledger;
+  const kind = brake.stop?.kind;
+  if (kind === 'cancelled' && failed.length + skipped.length > 0) return 9;
+  if (failed.length + skipped.length === 0) return kind === 'state' ? 5 : 0;
+  if (ledger.hasSent) return 5;
+  if (kind === 'stale') return 7;
+  const refused = failed.some(({ error }) => error?.code === 'credentials_refused' || error?.code === 'scope_too_low');
+  return refused ? 4 : 1;
+}
+
+function resultOf(ledger: Ledger, brake: Brake): ApplyResult {
+  const { done, failed, skipped } = ledger;
+  const reason = brake.stop?.reason;
+  const early = failed.length + skipped.length > 0 || brake.stop?.kind === 'state';
+  return {
+    done,
+    failed,
+    skipped,
+    ...(reason !== undefined && early ? { stopped: reason } : {}),
+    exit: exitOf(ledger, brake),
+  };
 }
