@@ -115,6 +115,12 @@ const matcherTextArbitrary = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 8 }),
 );
 
+/** What may stand in a regular expression: the value of a variable in a `=~` matcher. */
+const patternTextArbitrary = fc.oneof(
+  fc.constantFrom('checkout|cart', 'eu-west-1', 'a"b', 'back\\\\slash', '.*', ''),
+  fc.stringMatching(/^[a-z0-9_|.-]{0,8}$/),
+);
+
 /** A query and the variables it has, all of which a rule must bind. */
 interface Query {
   readonly text: string;
@@ -177,7 +183,7 @@ const windowArbitrary = fc
 
 const labelFilterArbitrary = (variables: readonly string[]): fc.Arbitrary<Record<string, string>> =>
   fc
-    .tuple(...variables.map(() => matcherTextArbitrary))
+    .tuple(...variables.map(() => patternTextArbitrary))
     .map((values) => Object.fromEntries(variables.map((name, index) => [name, values[index] ?? ''])));
 
 const patternArbitrary = fc.option(

@@ -81,7 +81,35 @@ export const CODES = {
     'An alert manager has both `data_source` and `data_source_id`; the id decides.',
   ),
 
+  'entity/adhoc-filter': error(
+    'Invalid adhoc_filter',
+    'A label of `adhoc_filter` cannot be added to the selectors of the queries.',
+  ),
+
   'indicator/name-duplicate': error('Duplicate indicator', 'Two indicators of one alert manager have the same name.'),
+
+  'query/invalid': error('Invalid PromQL', 'The query of an indicator has a syntax or type error.'),
+  'query/result': error(
+    'Query gives no series',
+    'The query of an indicator gives a scalar, a text or a range of samples, which no rule can watch.',
+  ),
+  'query/victoriametrics': warning(
+    'Query for VictoriaMetrics only',
+    'The query of an indicator has something that Prometheus refuses.',
+  ),
+  'query/notice': warning('Query looks wrong', 'The query of an indicator is valid, but will fail or give nothing.'),
+  'query/short-range': warning(
+    'Window too short',
+    'A function such as `rate` looks at less than two minutes, which may hold one sample only.',
+  ),
+  'query/comparison': warning(
+    'Comparison drops good minutes',
+    'The query of an indicator compares, so that good minutes are missing instead of good.',
+  ),
+  'query/unfiltered': error(
+    'Filter does not reach the query',
+    'A part of the query that only VictoriaMetrics understands hides selectors from `adhoc_filter`.',
+  ),
 
   'rule/name-duplicate': error('Duplicate rule', 'Two alert rules of one alert manager have the same name.'),
   'rule/name-shared': warning(
@@ -120,6 +148,19 @@ export const CODES = {
   'rule/label-filter-unused': warning(
     'Unused variable',
     'A `label_filter` gives a value to a variable that the indicator query does not have.',
+  ),
+
+  'rule/label-filter-value': error(
+    'Value breaks the query',
+    'With a value of `label_filter`, the indicator query is no longer valid.',
+  ),
+  'rule/one-series': warning(
+    'One series for all',
+    'A rule notifies for each series, but its query adds all series up to one.',
+  ),
+  'rule/lookback': warning(
+    'Last value lingers',
+    'A rule with few bad minutes watches a bare selector, whose last value outlives its series.',
   ),
 
   'channel/mention': error('Mention without Slack', 'A channel that is not of type Slack has `mention`.'),

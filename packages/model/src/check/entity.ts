@@ -3,11 +3,13 @@ import type { Source } from '../diagnostic.ts';
 import type { Entity } from '../model.ts';
 import type { Place } from '../parse/place.ts';
 import { type EntityInput, entitySchema } from '../schema/model-schema.ts';
-import type { Path } from '../schema/path.ts';
 import { checkFields, type FieldProblem } from '../schema/problems.ts';
+import { checkAdhocFilter } from './adhoc-filter.ts';
 import { checkChannels } from './channels.ts';
 import type { EntityContext } from './context.ts';
 import { checkIndicators } from './indicators.ts';
+import { oneOf } from './nearest.ts';
+import { checkQueries } from './queries.ts';
 import type { Report } from './report.ts';
 import { checkRules } from './rules.ts';
 import { toEntity } from './to-entity.ts';
@@ -32,17 +34,18 @@ export interface CheckedEntity {
 export function checkEntity(value: unknown, place: Place, report: Report): CheckedEntity {
   const errorsBefore = report.errorCount();
   dropEmptyFields(value);
-  const { problems, draft } = checkFields<EntityInput>(entitySchema, value);
+  const { isSound, problems, draft } = checkFields<EntityInput>(entitySchema, value, 'An alert manager');
   reportFields(problems, place, report);
   if (!draft) return { entity: null, ref: undefined, label: '', rules: [], indicators: [] };
-  const context = { draft, place, report };
+  const context = { draft, place, report, queries: checkQueries({ draft, place, report }) };
   checkDataSource(context);
+  checkAdhocFilter(context);
   checkIndicators(context);
   checkRules(context);
   checkChannels(context);
   const ref = draft.external_ref;
-  const isSound = report.errorCount() === errorsBefore && !report.isFull();
-  const entity = isSound ? toEntity(draft as EntityInput, place) : null;
+  const hasErrors = report.errorCount() > errorsBefore || report.isFull();
+  const entity = isSound && !hasErrors ? toEntity(draft as EntityInput, place) : null;
   return {
     entity,
     ref: ref === undefined ? undefined : { name: ref, source: place.value(['external_ref']) },
@@ -52,15 +55,26 @@ export function checkEntity(value: unknown, place: Place, report: Report): Check
   };
 }
 
-/** Gives each problem of the schema its place in the file. */
-export function reportFields(problems: readonly FieldProblem[], place: Place, report: Report, prefix: Path = []): void {
-  for (const { path, at, code, detail } of problems) {
-    const full = [...prefix, ...path];
-    if (at === 'key') report.add(code, detail, place.key(full));
-    else if (at === 'value') report.add(code, detail, place.value(full));
-    else if (place.has(full))
-      report.add(code, `${String(path.at(-1))} has no value, and it is required.`, place.key(full));
-    else report.add(code, detail, place.object(full.slice(0, -1)));
+/** Gives each problem of the schema its place in the file. Fields that one object lacks are one problem. */
+export function reportFields(problems: readonly FieldProblem[], place: Place, report: Report): void {
+  const missing = new Map<string, FieldProblem[]>();
+  for (const problem of problems) {
+    const { path, at, code, detail } = problem;
+    if (at === 'key') report.add(code, detail, place.key(path));
+    else if (at === 'value') report.add(code, detail, place.value(path));
+    else if (place.has(path))
+      report.add(code, `${String(path.at(-1))} has no value, and it is required.`, place.key(path));
+    else {
+      const owner = JSON.stringify(path.slice(0, -1));
+      missing.set(owner, [...(missing.get(owner) ?? []), problem]);
+    }
+  }
+  for (const group of missing.values()) {
+    const [first] = group;
+    if (!first) continue;
+    const names = group.map(({ path }) => String(path.at(-1)));
+    const detail = group.length === 1 ? first.detail : `The fields ${oneOf(names, 'and')} are required. Add them.`;
+    report.add(first.code, detail, place.object(first.path.slice(0, -1)));
   }
 }
 
@@ -88,7 +102,8 @@ function dropEmptyFields(value: unknown): void {
   }
 }
 
-function dropNulls(value: unknown): Record<string, unknown> | undefined {
+/** Removes the fields of a mapping that have no value; undefined for anything else. */
+export function dropNulls(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const fields = value as Record<string, unknown>;
   for (const key of Object.keys(fields)) if (fields[key] === null) delete fields[key];

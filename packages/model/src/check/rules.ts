@@ -1,4 +1,5 @@
 /** Checks the alert rules of one alert manager: names, indicators, thresholds, windows, expressions, label filters. */
+import type { Expr } from '@obsiac/promql';
 import { readExpression } from '../macro/expression.ts';
 import { type Macro, THRESHOLD_OPERATORS } from '../model.ts';
 import type { AlertRuleInput } from '../schema/model-schema.ts';
@@ -7,6 +8,7 @@ import type { Draft } from '../schema/problems.ts';
 import type { EntityContext } from './context.ts';
 import { checkLabelFilter } from './label-filter.ts';
 import { didYouMean, oneOf, quote } from './nearest.ts';
+import { aggregationToOneSeries, bareSelector } from './query-shape.ts';
 
 type RuleDraft = Draft<AlertRuleInput>;
 
@@ -26,7 +28,10 @@ export function checkRules(context: EntityContext): void {
     checkThreshold(context, rule, path, macro);
     checkWindow(context, rule, path);
     if (typeof macro === 'string') checkPatternWindow(context, rule, path, macro);
-    checkLabelFilter(context, rule, path);
+    const query = rule.indicator === undefined ? undefined : context.queries.get(rule.indicator);
+    if (!query) return;
+    checkLabelFilter(context, rule, path, query);
+    checkSeries(context, rule, path, query);
   });
 }
 
@@ -50,8 +55,8 @@ function checkUnique(
 ): void {
   const seen = new Map<string, number>();
   rules.forEach((rule, i) => {
-    const text = rule?.[field]?.trim();
-    if (text === undefined || text === '') return;
+    const text = rule?.[field];
+    if (text === undefined || text.trim() === '') return;
     const first = seen.get(text);
     if (first === undefined) {
       seen.set(text, i);
@@ -136,4 +141,19 @@ function checkPatternWindow({ place, report }: EntityContext, rule: RuleDraft, p
   if (!limit || rule.bad_minutes === undefined || rule.bad_minutes < limit[0]) return;
   const detail = `${macro} with bad_minutes ${rule.bad_minutes} can hardly fire. ${limit[1]}`;
   report.add('rule/pattern-window', detail, place.value([...path, 'bad_minutes']));
+}
+
+/** A series that vanishes keeps its last value for this many minutes. */
+const LOOKBACK_MINUTES = 5;
+
+/** What a rule should know of the series that its query gives. */
+function checkSeries({ place, report }: EntityContext, rule: RuleDraft, path: Path, query: Expr): void {
+  if (rule.group_timeseries_notifications === false && aggregationToOneSeries(query)) {
+    const detail = `The rule notifies for each series, but the query of ${quote(rule.indicator ?? '')} adds all series up to one without labels. Add by (…) to its aggregation, or leave out group_timeseries_notifications.`;
+    report.add('rule/one-series', detail, place.value([...path, 'group_timeseries_notifications']));
+  }
+  if (rule.bad_minutes !== undefined && rule.bad_minutes <= LOOKBACK_MINUTES && bareSelector(query)) {
+    const detail = `The query of ${quote(rule.indicator ?? '')} is a bare selector: when its series vanishes, the last value counts for up to ${LOOKBACK_MINUTES} more minutes, so one bad sample can make ${rule.bad_minutes === 1 ? 'a bad minute' : `${rule.bad_minutes} bad minutes`}. Ask for more bad minutes, or use a function over a window, such as last_over_time(…[1m]).`;
+    report.add('rule/lookback', detail, place.value([...path, 'bad_minutes']));
+  }
 }

@@ -16,6 +16,7 @@ import type { Path } from '../schema/path.ts';
 import { checkFields, type Draft, type FieldProblem } from '../schema/problems.ts';
 import { expandVariables } from './environment.ts';
 import { type JsonNode, nodeAt, readJson } from './json.ts';
+import { redactConfig } from './redact.ts';
 
 export const API_ACTIONS = ['read', 'write', 'delete'] as const;
 export type ApiAction = (typeof API_ACTIONS)[number];
@@ -40,6 +41,8 @@ export interface ParsedConfig {
   /** Null when there are errors. */
   readonly config: Config | null;
   readonly diagnostics: readonly Diagnostic[];
+  /** The text of the file with tokens hidden: what `renderDiagnostic` is to be given. Undefined for a file that is no text. */
+  readonly shownText?: string;
 }
 
 /** Parses and checks a config file. The wider form `{"iac_config": {"api_config": …}}` is taken too. */
@@ -47,14 +50,15 @@ export function parseConfig(input: ConfigInputFile): ParsedConfig {
   const text = readText(input);
   if ('problem' in text) return { config: null, diagnostics: [text.problem] };
   const source = createSourceFile(input.file, text.text);
+  const shownText = redactConfig(text.text);
   const read = readJson(text.text);
   if ('problem' in read) {
     const { detail, from, to } = read.problem;
-    return { config: null, diagnostics: [problem('config/syntax', detail, spanOf(source, from, to))] };
+    return { config: null, diagnostics: [problem('config/syntax', detail, spanOf(source, from, to))], shownText };
   }
   const report = createReport();
   const config = readConfig(unwrap(read.root), source, input.env, report);
-  return { config: report.errorCount() === 0 ? config : null, diagnostics: report.diagnostics };
+  return { config: report.errorCount() === 0 ? config : null, diagnostics: report.diagnostics, shownText };
 }
 
 /** The object that holds the config, without the keys of other tools in the wider form. */
@@ -70,7 +74,7 @@ function unwrap(root: JsonNode): JsonNode {
 function readConfig(root: JsonNode, source: SourceFile, env: ConfigInputFile['env'], report: Report): Config | null {
   const unset = new Set<string>();
   const value = expandAll(root, [], { source, env, report, unset });
-  const { problems, draft } = checkFields(configSchema, value);
+  const { problems, draft } = checkFields(configSchema, value, 'The config');
   for (const each of problems) if (!unset.has(JSON.stringify(each.path))) reportField(each, root, source, report);
   if (draft) checkActions(draft, root, source, report);
   if (!draft || report.errorCount() > 0) return null;
@@ -124,13 +128,17 @@ function reportField(
     return;
   }
   const { from, to } = nodeAt(root, at === 'owner' ? path.slice(0, -1) : path);
-  report.add(code, hideToken(detail, path), at === 'owner' ? spanOf(source, from, from + 1) : spanOf(source, from, to));
+  report.add(
+    code,
+    code === 'field/type' ? hideValue(detail) : detail,
+    at === 'owner' ? spanOf(source, from, from + 1) : spanOf(source, from, to),
+  );
 }
 
-/** A wrong value of a token is not repeated, even where the message of its type would. */
-function hideToken(detail: string, path: Path): string {
-  if (path.at(-1) !== 'refresh_token' || !/, but is /.test(detail)) return detail;
-  return `${detail.slice(0, detail.indexOf(', but is '))}. Put the token in double quotes.`;
+/** A wrong value is not repeated: it may be a token in the wrong place. */
+function hideValue(detail: string): string {
+  const shown = detail.indexOf(', but is ');
+  return shown === -1 ? detail : `${detail.slice(0, shown)}.`;
 }
 
 /** One run works on one organization of one service: objects read here and written there would be nonsense. */

@@ -1,6 +1,6 @@
 /** From model files to a model, or to everything that is wrong with them. */
 import { checkAcross, type FileEntities } from '../check/across.ts';
-import { type CheckedEntity, checkEntity, reportFields } from '../check/entity.ts';
+import { type CheckedEntity, checkEntity, dropNulls, reportFields } from '../check/entity.ts';
 import { checkMoved } from '../check/moved.ts';
 import { createReport, type Report } from '../check/report.ts';
 import { type Diagnostic, hasErrors } from '../diagnostic.ts';
@@ -24,7 +24,14 @@ export interface ParsedModel {
  * all problems; each has a code of `CODES`. The caller keeps the texts, which `renderDiagnostic` wants for the caret.
  */
 export function parseModel(files: readonly InputFile[]): ParsedModel {
-  const read = files.map(readFile);
+  return parseModelWith(readModel, files);
+}
+
+type ReadModel = typeof readModel;
+
+/** `parseModel` with a way of reading a file, so that a test can compare the two. */
+export function parseModelWith(reader: ReadModel, files: readonly InputFile[]): ParsedModel {
+  const read = files.map((file) => readFile(reader, file));
   const across = createReport();
   checkAcross(read, across);
   checkMoved(read, across);
@@ -42,9 +49,9 @@ interface FileVisitor extends ModelVisitor {
   isComplete: boolean;
 }
 
-function readFile(input: InputFile): FileEntities & { readonly report: Report } {
+function readFile(reader: ReadModel, input: InputFile): FileEntities & { readonly report: Report } {
   const text = readText(input);
-  if ('text' in text) return readModel(createSourceFile(input.file, text.text), createVisitor);
+  if ('text' in text) return reader(createSourceFile(input.file, text.text), createVisitor);
   const report = createReport();
   report.take(text.problem);
   return { report, entities: [], moved: [], isComplete: false };
@@ -75,8 +82,9 @@ function createVisitor(): FileVisitor {
 /** Checks what stands beside the alert managers. Keys that start with `x-` are for the user's own anchors. */
 function checkRoot(fields: Record<string, unknown>, place: Place, report: Report): Moved[] {
   const known = Object.fromEntries(Object.entries(fields).filter(([key]) => !key.startsWith('x-')));
-  for (const key of Object.keys(known)) if (known[key] === null) delete known[key];
-  const { problems, draft } = checkFields(modelSchema, known);
+  dropNulls(known);
+  if (Array.isArray(known['moved'])) for (const entry of known['moved']) dropNulls(entry);
+  const { problems, draft } = checkFields(modelSchema, known, 'The file');
   reportFields(problems, place, report);
   return (draft?.moved ?? []).flatMap((entry, i) => {
     if (entry?.from === undefined || entry.to === undefined) return [];

@@ -30,6 +30,14 @@ export function readModel<Visitor extends ModelVisitor>(source: SourceFile, crea
     const visitor = createVisitor();
     if (readItems(source, layout, visitor)) return visitor;
   }
+  return readModelWhole(source, createVisitor);
+}
+
+/** The same without reading the items one by one: slower, with more memory, and with the same result. */
+export function readModelWhole<Visitor extends ModelVisitor>(
+  source: SourceFile,
+  createVisitor: () => Visitor,
+): Visitor {
   const visitor = createVisitor();
   readWhole(source, visitor);
   return visitor;
@@ -39,7 +47,7 @@ function readWhole(source: SourceFile, visitor: ModelVisitor): void {
   const { root, diagnostics } = parseYaml(source);
   for (const diagnostic of diagnostics) visitor.problem(diagnostic);
   if (diagnostics.length > 0) return;
-  const start = root ? spanOf(source, root.range[0], root.range[0] + 1) : spanOf(source, 0, 1);
+  const start = root && !isEmpty(root) ? spanOf(source, root.range[0], root.range[0] + 1) : spanOf(source, 0, 1);
   const fail = (code: Code, detail: string) => visitor.problem(problem(code, detail, start));
   if (!root || isEmpty(root)) {
     fail('file/empty', `${source.file} holds no model. A model starts with the line "entities:".`);

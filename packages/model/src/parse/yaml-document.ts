@@ -1,5 +1,5 @@
 /** Parses YAML text into a document of nodes whose ranges are offsets in the whole file. */
-import { Composer, type Document, type ParsedNode, Parser, type YAMLError } from 'yaml';
+import { Composer, type Document, type ParsedNode, Parser, visit, type YAMLError } from 'yaml';
 import { problem } from '../check/codes.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { type SourceFile, spanOf } from './source-file.ts';
@@ -31,7 +31,7 @@ export function parseYamlText(source: SourceFile, text: string, from: number): P
     const documents = composer.compose(parser.parse(text), true, from + text.length);
     const [first, second] = [documents.next(), documents.next()];
     const document = first.value as Document.Parsed;
-    const diagnostics = syntaxProblems(source, [...document.errors, ...document.warnings]);
+    const diagnostics = syntaxProblems(source, document);
     if (!second.done) diagnostics.push(severalDocuments(source, second.value as Document.Parsed));
     return { root: document.contents, diagnostics };
   } catch (error) {
@@ -41,11 +41,17 @@ export function parseYamlText(source: SourceFile, text: string, from: number): P
   }
 }
 
-function syntaxProblems(source: SourceFile, errors: readonly YAMLError[]): Diagnostic[] {
+function syntaxProblems(source: SourceFile, document: Document.Parsed): Diagnostic[] {
+  const all: YAMLError[] = [...document.errors, ...document.warnings];
+  // A tab as indentation makes the lines around it look wrong too.
+  const tabs = all.filter((error) => error.code === 'TAB_AS_INDENT');
   const diagnostics: Diagnostic[] = [];
   const seenLines = new Set<number>();
-  for (const error of errors) {
-    const diagnostic = yamlProblem(source, error);
+  for (const error of tabs.length > 0 ? tabs : all) {
+    const diagnostic = yamlProblem(
+      source,
+      /^Missing closing/.test(error.message) ? atOpeningQuote(error, document) : error,
+    );
     const line = diagnostic.source?.line ?? 0;
     if (seenLines.has(line)) continue;
     seenLines.add(line);
@@ -53,6 +59,19 @@ function syntaxProblems(source: SourceFile, errors: readonly YAMLError[]): Diagn
     if (diagnostics.length === MOST_SYNTAX_ERRORS) break;
   }
   return diagnostics;
+}
+
+/** The parser misses a quote where the text ends; what helps is where it began. */
+function atOpeningQuote(error: YAMLError, document: Document.Parsed): YAMLError {
+  let start = error.pos[0];
+  visit(document, {
+    Scalar(_, scalar) {
+      const [from, to] = scalar.range ?? [Number.POSITIVE_INFINITY, 0];
+      const isQuoted = scalar.type === 'QUOTE_DOUBLE' || scalar.type === 'QUOTE_SINGLE';
+      if (isQuoted && from < error.pos[0] && to >= error.pos[0]) start = from;
+    },
+  });
+  return Object.assign(error, { pos: [start, start + 1] as [number, number] });
 }
 
 function severalDocuments(source: SourceFile, second: Document.Parsed): Diagnostic {

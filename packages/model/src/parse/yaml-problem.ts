@@ -22,15 +22,9 @@ const WORDINGS: Partial<Record<YAMLError['code'], Wording>> = {
     code: 'yaml/tab',
     detail: 'A tab is used as indentation. YAML takes spaces only: replace the tab by spaces.',
   },
-  BLOCK_AS_IMPLICIT_KEY: {
-    code: 'yaml/syntax',
-    detail:
-      'A second ": " on this line makes the value look like a mapping. If it is a text, put it in quotes, or start it on the next line after a "|".',
-  },
   MULTILINE_IMPLICIT_KEY: {
     code: 'yaml/syntax',
-    detail:
-      'This line continues the text of the line before, so that it cannot be a key. Check the indentation and that each key is followed by a colon and a space.',
+    detail: 'This line and the next were read as one key. Is the colon missing here, or the space after it?',
   },
   BAD_SCALAR_START: { code: 'yaml/syntax', detail: 'A text cannot start with this character. Put the text in quotes.' },
   BAD_DQ_ESCAPE: {
@@ -71,11 +65,45 @@ const WORDINGS: Partial<Record<YAMLError['code'], Wording>> = {
 
 /** The diagnostic for an error or warning of the parser; `pos` of the error is an offset in the file. */
 export function yamlProblem(source: SourceFile, error: YAMLError): Diagnostic {
-  const { code, detail } = WORDINGS[error.code] ?? wordingOf(error.message);
   const [from, to] = error.pos;
-  const start = Math.min(from, source.text.length);
+  const start = contentFrom(source.text, Math.min(from, source.text.length));
   const lineEnd = source.text.indexOf('\n', start);
-  return problem(code, detail, spanOf(source, start, Math.min(to, lineEnd === -1 ? to : Math.max(lineEnd, start + 1))));
+  const end = Math.max(lineEnd === -1 ? to : Math.min(to, lineEnd), start + 1);
+  const { code, detail } = wordingOf(error, source.text, start);
+  return problem(code, detail, spanOf(source, start, end));
+}
+
+/** An error at the indentation of a line is about what stands after it, tabs apart. */
+function contentFrom(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ') at++;
+  return text[at] === undefined || text[at] === '\n' ? from : at;
+}
+
+function wordingOf(error: YAMLError, text: string, start: number): Wording {
+  const byMessage = MESSAGE_WORDINGS.find(([pattern]) => pattern.test(error.message));
+  if (byMessage) return byMessage[1];
+  if (error.code === 'BLOCK_AS_IMPLICIT_KEY') return colonWording(text, start);
+  const detail = `${error.message.replace(/\.?$/, '.')} ${QUOTE_ADVICE}`;
+  return WORDINGS[error.code] ?? { code: 'yaml/syntax', detail };
+}
+
+/** A mapping where a value was begun: either the value holds a colon, or a line is indented wrongly. */
+function colonWording(text: string, start: number): Wording {
+  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const rest = /^[^\n]*/.exec(text.slice(start, start + 1000))?.[0] ?? '';
+  if (line.includes(': ') && /:(\s|$)/.test(rest)) {
+    return {
+      code: 'yaml/syntax',
+      detail:
+        'A second ": " on this line makes the value look like a mapping. If it is a text, put it in quotes, or start it on the next line after a "|".',
+    };
+  }
+  const where = line.includes(': ') ? 'The line after this one' : 'This line';
+  return {
+    code: 'yaml/indentation',
+    detail: `${where} does not fit the indentation of the lines around it. Give the items of a list and the keys of a mapping the same indentation.`,
+  };
 }
 
 const MESSAGE_WORDINGS: readonly (readonly [pattern: RegExp, wording: Wording])[] = [
@@ -100,24 +128,18 @@ const MESSAGE_WORDINGS: readonly (readonly [pattern: RegExp, wording: Wording])[
     { code: 'yaml/syntax', detail: `A comment needs a space before its #. ${QUOTE_ADVICE}` },
   ],
   [
+    /^Not a YAML token|Block scalar header/,
+    {
+      code: 'yaml/syntax',
+      detail:
+        'This text cannot stand here. After "|" or ">" only an indentation number, "-" or "+" may follow; the text starts on the next line.',
+    },
+  ],
+  [
     /flow (collection|map|sequence|seq)|^Expected flow|must end with a|end with [\]}]/i,
     {
       code: 'yaml/syntax',
       detail: 'A list in [ ] or a mapping in { } is not closed or has a character that cannot stand there.',
     },
   ],
-  [
-    /Block scalar/,
-    {
-      code: 'yaml/syntax',
-      detail:
-        'After "|" or ">" only an indentation number, "-" or "+" may follow on the line; the text starts on the next line.',
-    },
-  ],
 ];
-
-function wordingOf(message: string): Wording {
-  const known = MESSAGE_WORDINGS.find(([pattern]) => pattern.test(message));
-  if (known) return known[1];
-  return { code: 'yaml/syntax', detail: `${message.replace(/\.?$/, '.')} ${QUOTE_ADVICE}` };
-}

@@ -42,7 +42,7 @@ export const alertRuleSchema = z
     description: freeText()
       .optional()
       .describe('Text in the alert payload; may be a template. Unique within the alert manager.'),
-    expression: filledText()
+    expression: freeText()
       .optional()
       .describe('Pattern alerts only: macro(tolerance, indicator name), for example high_spike(2, 5xx Status).')
       .meta({ examples: ['high_spike(2, 5xx Status)'] }),

@@ -23,6 +23,8 @@ export type Draft<T> = T extends readonly (infer Item)[]
     : T;
 
 export interface Checked<T> {
+  /** True when nothing is wrong, not even what was reported before. */
+  readonly isSound: boolean;
   readonly problems: readonly FieldProblem[];
   /** Undefined when the value as a whole is of the wrong type. */
   readonly draft: Draft<T> | undefined;
@@ -35,16 +37,20 @@ interface FoundProblem extends FieldProblem {
 
 type Issue = z.core.$ZodIssue;
 
-/** Checks `value`, which must be plain JSON data. Values that are wrong are set to `undefined` in place. */
-export function checkFields<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
+/**
+ * Checks `value`, which must be plain JSON data; `what` names it in messages. Values that are wrong are set to
+ * `undefined` in place. A key with the value `undefined` is one that was wrong before, and is not reported again.
+ */
+export function checkFields<T>(schema: z.ZodType<T>, value: unknown, what: string): Checked<T> {
   const result = schema.safeParse(value);
-  if (result.success) return { problems: [], draft: result.data as Draft<T> };
-  const found = result.error.issues.flatMap((issue) => problemsOf(issue, [], { schema, value }));
+  if (result.success) return { isSound: true, problems: [], draft: result.data as Draft<T> };
+  const found = oneForEachPath(result.error.issues.flatMap((issue) => problemsOf(issue, [], { schema, value, what })));
   const meant = new Set(found.flatMap((problem) => (problem.meant ? [JSON.stringify(problem.meant)] : [])));
   for (const problem of found) {
     setAt(value, problem.meant ?? problem.path);
   }
   return {
+    isSound: false,
     // A field that is there under a misspelt name is not reported as missing too.
     problems: found.filter(({ code, path }) => code !== 'field/required' || !meant.has(JSON.stringify(path))),
     draft: found.some((problem) => problem.path.length === 0) ? undefined : (value as Draft<T>),
@@ -54,6 +60,12 @@ export function checkFields<T>(schema: z.ZodType<T>, value: unknown): Checked<T>
 interface Checking {
   readonly schema: z.ZodType;
   readonly value: unknown;
+  readonly what: string;
+}
+
+/** A number can be beyond two limits at once; the last one found is the narrower. */
+function oneForEachPath(found: readonly FoundProblem[]): FoundProblem[] {
+  return [...new Map(found.map((problem) => [JSON.stringify(problem.path), problem])).values()];
 }
 
 function problemsOf(issue: Issue, prefix: Path, checking: Checking): FoundProblem[] {
@@ -64,8 +76,15 @@ function problemsOf(issue: Issue, prefix: Path, checking: Checking): FoundProble
     case 'invalid_union':
       return unionProblems(issue.errors, path, checking);
     default:
-      return [valueProblem(issue, path, checking.value)];
+      return wasWrongBefore(checking.value, path) ? [] : [valueProblem(issue, path, checking)];
   }
+}
+
+function wasWrongBefore(root: unknown, path: Path): boolean {
+  const owner = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1);
+  if (last === undefined || typeof owner !== 'object' || owner === null) return false;
+  return Object.hasOwn(owner, last) && (owner as Record<string | number, unknown>)[last] === undefined;
 }
 
 /** The problems of the branch that the value was meant for; when it fits none, one problem that names them all. */
@@ -74,15 +93,15 @@ function unionProblems(branches: readonly Issue[][], path: Path, checking: Check
   const meant = branches.find((issues) => !issues.some(isWrongType));
   if (meant) return meant.flatMap((issue) => problemsOf(issue, path, checking));
   const expected = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
-  return [typeProblem(expected, path, valueAt(checking.value, path))];
+  return wasWrongBefore(checking.value, path) ? [] : [typeProblem(expected, path, checking)];
 }
 
 function unknownField(path: Path, key: string, checking: Checking): FoundProblem {
   const known = knownFields(checking.schema, path);
-  const near = MISTAKEN_NAMES[key] ?? nearest(key, known);
-  const suggestion = near !== undefined && known.includes(near) ? near : undefined;
-  const hint =
-    suggestion === undefined ? `The fields here are ${oneOf(known, 'and')}.` : `Did you mean ${quote(suggestion)}?`;
+  const suggestion = MISTAKEN_NAMES.get(key)?.find((name) => known.includes(name)) ?? nearest(key, known);
+  const all =
+    known.length === 1 ? `The only field here is ${known[0]}.` : `The fields here are ${oneOf(known, 'and')}.`;
+  const hint = suggestion === undefined ? all : `Did you mean ${quote(suggestion)}?`;
   return {
     path: [...path, key],
     at: 'key',
@@ -95,13 +114,13 @@ function unknownField(path: Path, key: string, checking: Checking): FoundProblem
 /** Fields whose limits are one rule together. */
 const RANGE_CODES: Readonly<Record<string, Code>> = { bad_minutes: 'rule/window', total_minutes: 'rule/window' };
 
-function valueProblem(issue: Issue, path: Path, root: unknown): FoundProblem {
-  const field = fieldName(path);
-  const value = valueAt(root, path);
+function valueProblem(issue: Issue, path: Path, checking: Checking): FoundProblem {
+  const field = fieldName(path, checking.what);
+  const value = valueAt(checking.value, path);
   switch (issue.code) {
     case 'custom': {
       const { code, detail } = issue.params as unknown as TextProblem;
-      return { path, at: 'value', code, detail: `${field}: ${detail}` };
+      return { path, at: 'value', code, detail: `${field} ${detail}` };
     }
     case 'invalid_value': {
       const values = issue.values.map(String);
@@ -114,7 +133,7 @@ function valueProblem(issue: Issue, path: Path, root: unknown): FoundProblem {
       return { path, at: 'value', code, detail: `${field} must be ${limit}, but is ${String(value)}.` };
     }
     case 'invalid_type':
-      return typeProblem([issue.expected], path, value);
+      return typeProblem([issue.expected], path, checking);
     default:
       return { path, at: 'value', code: 'field/type', detail: `${field}: ${issue.message}.` };
   }
@@ -132,8 +151,9 @@ function valueDetail(field: string, value: unknown, values: readonly string[]): 
   return `${field} is ${quote(value)}; it must be ${oneOf(values)}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
 }
 
-function typeProblem(expected: readonly string[], path: Path, value: unknown): FoundProblem {
-  const field = fieldName(path);
+function typeProblem(expected: readonly string[], path: Path, checking: Checking): FoundProblem {
+  const field = fieldName(path, checking.what);
+  const value = valueAt(checking.value, path);
   if (value === undefined && typeof path.at(-1) === 'string') {
     return { path, at: 'owner', code: 'field/required', detail: `The field ${field} is required. Add it.` };
   }
@@ -144,10 +164,10 @@ function typeProblem(expected: readonly string[], path: Path, value: unknown): F
 }
 
 /** How a path is called in a sentence: its last field, with the field or list that it stands in where that helps. */
-function fieldName(path: Path): string {
+function fieldName(path: Path, what: string): string {
   const last = path.at(-1);
   const owner = path.at(-2);
-  if (last === undefined) return 'The value';
+  if (last === undefined) return what;
   if (typeof last === 'number') return `item ${last + 1} of ${typeof owner === 'string' ? owner : 'the list'}`;
   return typeof owner === 'string' ? `${owner}.${last}` : last;
 }

@@ -55,7 +55,10 @@ const SLUG_LIMIT = 255;
 /** The slug nearest to a text; empty when the text has no letter or digit that a slug can have. */
 export function slugOf(text: string): string {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return plain.replace(/[^a-z0-9_]+/g, '-').replace(/^[-_]+|[-_]+$/g, '');
+  return plain
+    .replaceAll('ß', 'ss')
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^[-_]+|[-_]+$/g, '');
 }
 
 const slug: TextCheck = (text) => {

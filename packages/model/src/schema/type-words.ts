@@ -48,7 +48,7 @@ export function typeHint(expected: readonly string[], field: string | number | u
   if (wants('array') && typeof value === 'string') return ` Put it in a list: ${write(`[${quote(value)}]`)}`;
   if (wants('array') && typeof value === 'object' && value !== null) return ' Start each item with a hyphen.';
   if (wants('string') && (typeof value === 'number' || typeof value === 'boolean')) {
-    return ` Put it in quotes: ${write(`"${value}"`)}`;
+    return ' Put it in quotes.';
   }
   return '';
 }
