@@ -34,9 +34,9 @@ export interface UsageProblem {
   readonly unknown?: { readonly word: string; readonly candidates: readonly string[] };
 }
 
-/** Splits `--name=value`; null for anything that is not an option. A lone `-` is a value. */
+/** Splits `--name=value`; null for anything that is not an option: a lone `-` and a negative number are values. */
 function splitOption(token: string): { readonly name: string; readonly value?: string } | null {
-  const match = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(token);
+  const match = /^--?([^-=\d][^=]*)(?:=(.*))?$/s.exec(token);
   const name = match?.[1];
   if (name === undefined) {
     return null;

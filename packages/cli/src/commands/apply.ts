@@ -74,8 +74,8 @@ async function applyModel(args: Arguments, context: Context): Promise<ExitCode> 
         { session, desired: project.model, state: locked.state, acceptMoves: args.has('accept-moves'), concurrency },
         context,
       );
-      sayDiagnostics(plan.diagnostics, project.texts, args, context);
       context.view.say(planShown({ plan, purpose: 'apply' }));
+      sayDiagnostics(plan.diagnostics, project.texts, args, context);
       if (hasErrors(plan.diagnostics)) {
         return EXIT.invalid;
       }

@@ -82,13 +82,13 @@ export const planCommand: Command = {
     const usable = !hasErrors(plan.diagnostics);
     const guard = massDeletionOf(plan, args);
     const warnings = guard === null ? [] : [{ ...guard, severity: 'warning' as const }];
-    sayDiagnostics([...plan.diagnostics, ...warnings], project.texts, args, context);
     const out = usable ? args.text('out') : undefined;
     if (out !== undefined) {
       await savePlanFile(out, context.cwd, { plan, base: baseOf(project, state, revision) });
     }
     const next = usable ? { applyCommand: applyCommand(args, project, out, context) } : {};
     context.view.say(planShown({ plan, purpose: 'plan', ...(out !== undefined && { savedAs: out }), ...next }));
+    sayDiagnostics([...plan.diagnostics, ...warnings], project.texts, args, context);
     if (!usable) {
       return EXIT.invalid;
     }

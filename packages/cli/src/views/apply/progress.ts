@@ -8,7 +8,7 @@ const LEAST_BAR = 10;
 export function progressLine(finished: number, total: number, last: string, style: Style): string {
   const counts = `${finished}/${total}`;
   const room = style.width - 1;
-  const barWidth = Math.min(MOST_BAR, room - counts.length - 3);
+  const barWidth = Math.min(MOST_BAR, room - counts.length - 5);
   if (barWidth < LEAST_BAR) {
     return counts;
   }

@@ -11,9 +11,16 @@ export interface FieldLine {
 const ABSENT = '(none)';
 const CONTEXT_LINES = 2;
 
-/** A value on one line, as JSON, so that `"5"` and `5` look different. */
+/**
+ * A value on one line, in quotes when it is a text, so that `"5"` and `5` look different. A text with double quotes in it,
+ * as queries have, stands in single ones as it would in YAML.
+ */
 export function valueText(value: Json | undefined): string {
-  return value === undefined ? ABSENT : harmless(JSON.stringify(value));
+  if (value === undefined) {
+    return ABSENT;
+  }
+  const fitsSingleQuotes = typeof value === 'string' && /["\\]/.test(value) && !/['\p{Cc}]/u.test(value);
+  return fitsSingleQuotes ? `'${value}'` : harmless(JSON.stringify(value));
 }
 
 function isBlock(value: Json | undefined): value is string {
@@ -25,28 +32,34 @@ function bareText(value: Json): string {
   return typeof value === 'string' ? harmless(value.replace(/\n$/, '')) : valueText(value);
 }
 
-/**
- * Lines for one field, without indentation. `nameWidth` aligns the values of a group of fields; a line longer than `width`
- * becomes two.
- */
-export function fieldLines(field: FieldChange, nameWidth: number, width: number): readonly FieldLine[] {
+export interface FieldOptions {
+  /** Aligns the values of a group of fields. */
+  readonly nameWidth: number;
+  /** A line longer than this becomes two. */
+  readonly width: number;
+  /** The object is new, so that there is no value before. */
+  readonly isNew: boolean;
+}
+
+/** Lines for one field, without indentation. */
+export function fieldLines(field: FieldChange, options: FieldOptions): readonly FieldLine[] {
   const name = harmless(field.path);
   const { before, after } = field;
   const differsInLines = before === undefined || after === undefined || bareText(before) !== bareText(after);
   if ((isBlock(before) || isBlock(after)) && differsInLines) {
     return blockLines(name, before, after);
   }
-  const label = name.padEnd(nameWidth);
-  if (before === undefined) {
+  const label = name.padEnd(options.nameWidth);
+  if (options.isNew) {
     return [{ sign: ' ', text: `${label}  ${valueText(after)}` }];
   }
   const sideBySide = `${label}  ${valueText(before)} -> ${valueText(after)}`;
-  if (sideBySide.length <= width) {
+  if (sideBySide.length <= options.width) {
     return [{ sign: ' ', text: sideBySide }];
   }
   return [
     { sign: ' ', text: `${name}:` },
-    { sign: '-', text: before === null ? ABSENT : bareText(before) },
+    { sign: '-', text: before === undefined ? ABSENT : bareText(before) },
     { sign: '+', text: after === undefined ? ABSENT : bareText(after) },
   ];
 }

@@ -1,5 +1,5 @@
 /** A plan as text for people: what changes, grouped by alert manager, deletions apart, then the totals. */
-import { type Change, type Drift, type FieldChange, hasChanges, type Source, shownFields } from '@obsiac/model';
+import { type Change, type Drift, type FieldChange, hasChanges, type Source } from '@obsiac/model';
 import { oneLine, type Style, wrap } from '../style.ts';
 import { fieldLines } from './field.ts';
 import {
@@ -15,6 +15,8 @@ import {
   totalsLine,
   unmanagedLines,
 } from './report.ts';
+
+import { fieldsWorthShowing } from './shown-fields.ts';
 
 const FIELD_INDENT = '        ';
 const SYMBOLS = { create: '+', update: '~', move: '~', adopt: '~', delete: '-', noop: ' ', forget: ' ' } as const;
@@ -71,21 +73,21 @@ function changeSection({ plan }: PlanReport, style: Style): string {
 }
 
 function changeBlock(change: Change, indent: string, replaced: ReadonlySet<string>, style: Style): string {
-  const fields = change.fields.length > 0 ? change.fields : shownFields(change);
-  const isReplaced = change.action === 'create' && replaced.has(change.address);
-  const symbol = isReplaced
-    ? '-/+'
-    : change.action === 'adopt' && change.fields.length === 0
-      ? ' '
-      : SYMBOLS[change.action];
+  const fields = fieldsWorthShowing(change);
   const paint = change.action === 'create' ? style.add : change.action === 'adopt' ? style.note : style.change;
-  const words = { adopt: 'adopt ', move: 'move ' } as const;
-  const verb = change.action === 'adopt' || change.action === 'move' ? words[change.action] : '';
-  const name = oneLine(shortName(change.address));
+  const verb = change.action === 'adopt' || change.action === 'move' ? `${change.action} ` : '';
+  const name = style.strong(oneLine(shortName(change.address)));
   const from = change.previousAddress === undefined ? '' : ` (from ${oneLine(shortName(change.previousAddress))})`;
-  const head = `${indent}${paint(`${symbol.padStart(3)} ${verb}`)}${KIND_NAMES[change.kind]} ${style.strong(name)}${from}${reasonNote(change, style)}`;
-  const shown = change.action === 'adopt' && change.fields.length === 0 ? [] : fields;
-  return [`${head}${place(change.source, style)}`, ...fieldBlock(shown, indent, style, change)].join('\n');
+  const mark = paint(`${symbolOf(change, replaced).padStart(3)} ${verb}`);
+  const head = `${indent}${mark}${KIND_NAMES[change.kind]} ${name}${from}${reasonNote(change, style)}`;
+  return [`${head}${place(change.source, style)}`, ...fieldBlock(fields, indent, style, change)].join('\n');
+}
+
+function symbolOf({ action, address, fields }: Change, replaced: ReadonlySet<string>): string {
+  if (action === 'create' && replaced.has(address)) {
+    return '-/+';
+  }
+  return action === 'adopt' && fields.length === 0 ? '' : SYMBOLS[action];
 }
 
 function reasonNote(change: Change, style: Style): string {
@@ -105,7 +107,11 @@ function fieldBlock(fields: readonly FieldChange[], indent: string, style: Style
   const margin = indent + FIELD_INDENT;
   const nameWidth = Math.max(0, ...fields.map((field) => field.path.length));
   return fields.flatMap((field) => {
-    const lines = fieldLines(field, nameWidth, style.width - margin.length);
+    const lines = fieldLines(field, {
+      nameWidth,
+      width: style.width - margin.length,
+      isNew: change.action === 'create',
+    });
     return lines.map(({ sign, text }, index) => {
       const painted = sign === '+' ? style.add(`+ ${text}`) : sign === '-' ? style.remove(`- ${text}`) : text;
       const shifted = index === 0 ? painted : `    ${sign === ' ' ? `  ${painted}` : painted}`;

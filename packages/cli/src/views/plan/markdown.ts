@@ -2,7 +2,7 @@
  * A plan as one comment on a pull request: summary first, deletions next, details folded, never longer than a forge takes.
  * The first line is a marker by which a job finds its earlier comment and replaces it.
  */
-import { type Change, type Diagnostic, hasChanges, shownFields } from '@obsiac/model';
+import { type Change, type Diagnostic, hasChanges } from '@obsiac/model';
 import { oneLine } from '../style.ts';
 import type { CommentParts } from '../view.ts';
 import { fieldLines } from './field.ts';
@@ -20,6 +20,7 @@ import {
   totalsLine,
   unmanagedLines,
 } from './report.ts';
+import { fieldsWorthShowing } from './shown-fields.ts';
 
 export const COMMENT_MARKER = '<!-- obsiac-plan -->';
 
@@ -199,13 +200,13 @@ function changeLines(change: Change, withFields: boolean): readonly string[] {
   if (!withFields) {
     return [cut(head)];
   }
-  const fields = change.fields.length > 0 ? change.fields : shownFields(change);
+  const fields = fieldsWorthShowing(change);
   const nameWidth = Math.max(0, ...fields.map((field) => field.path.length));
   const sign = change.action === 'create' ? '+' : ' ';
   return [
     cut(head),
     ...fields.flatMap((field) =>
-      fieldLines(field, nameWidth, FIELD_WIDTH).map((line, index) =>
+      fieldLines(field, { nameWidth, width: FIELD_WIDTH, isNew: change.action === 'create' }).map((line, index) =>
         cut(`${line.sign === ' ' ? sign : line.sign}   ${index === 0 ? '' : '  '}${line.text}`),
       ),
     ),

@@ -1,0 +1,88 @@
+/** The launcher as a process: old Node, exit codes, signals, broken pipes, terminals that are none. */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const launcher = path.join(import.meta.dirname, '../bin/obsiac.js');
+const root = path.join(import.meta.dirname, '../../..');
+
+/** A Node older than the pinned one, as a user's machine may have; null when this machine has none. */
+function olderNode(): string | null {
+  const candidates = ['/usr/bin/node', '/usr/local/bin/node'].filter((file) => existsSync(file));
+  return (
+    candidates.find((file) => {
+      const major = Number.parseInt(execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }), 10);
+      return major >= 20 && major < 24;
+    }) ?? null
+  );
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly output: string;
+}
+
+function ended(child: ReturnType<typeof spawn>): Promise<Ended> {
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, output })));
+}
+
+describe.skipIf(olderNode() === null)('started by an older Node', () => {
+  const node = olderNode() ?? '';
+
+  it('runs on the pinned one', async () => {
+    const { code, output } = await ended(spawn(node, [launcher, 'version']));
+    expect(code).toBe(0);
+    expect(output).toMatch(/Node\.js 2[4-9]\./);
+  });
+
+  it('hands the exit code on', async () => {
+    expect(await ended(spawn(node, [launcher, 'plan']))).toMatchObject({ code: 3 });
+  });
+
+  it('hands arguments on untouched', async () => {
+    const { output } = await ended(spawn(node, [launcher, 'state', 'show', "a 'b' $c", '-c', 'no such file.json']));
+    expect(output).toContain('no such file.json');
+  });
+});
+
+describe('output that nobody reads', () => {
+  it('is no error', async () => {
+    const child = spawn('/bin/sh', [
+      '-c',
+      `"$0" "$1" help plan | head -1; "$0" "$1" version | true`,
+      process.execPath,
+      launcher,
+    ]);
+    const { code, output } = await ended(child);
+    expect(code).toBe(0);
+    expect(output).not.toMatch(/EPIPE|Error/);
+  });
+});
+
+describe('start-up', () => {
+  it('loads neither model nor API for the version', () => {
+    const trace = execFileSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(LIST_MODULES)}`, launcher, 'version'],
+      { encoding: 'utf8', cwd: root },
+    );
+    expect(trace).toContain('packages/cli/src/main.ts');
+    expect(trace).not.toMatch(/packages\/(model|api|promql)\//);
+    expect(trace).not.toMatch(/node_modules\/(zod|yaml|undici)\//);
+  });
+});
+
+/** Prints the address of every module as it is loaded. */
+const LIST_MODULES = `
+import { registerHooks } from 'node:module';
+registerHooks({ load(url, context, next) { process.stdout.write(url + '\\n'); return next(url, context); } });
+`;
