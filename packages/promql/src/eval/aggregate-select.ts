@@ -3,7 +3,7 @@ import { withLabels } from '../series/labels.ts';
 import { formatPlain } from '../series/numbers.ts';
 import type { Aggregate } from '../syntax/ast.ts';
 import { groupLabels, groupsOf } from './aggregate.ts';
-import { type Column, emptyColumn, joinEqual } from './columns.ts';
+import { type Column, emptyColumn, hasAny, joinEqual } from './columns.ts';
 import type { Context } from './context.ts';
 import { QueryError } from './errors.ts';
 
@@ -12,12 +12,13 @@ const MAX_INT64 = 2 ** 63;
 /** topk and bottomk: at each step the k best series of each group keep their value, with all their labels. */
 export async function pick(
   expr: Aggregate,
-  columns: readonly Column[],
+  input: readonly Column[],
   param: Float64Array,
   context: Context,
 ): Promise<readonly Column[]> {
-  checkCounts(param, expr);
+  const columns = input.filter(hasAny);
   if (columns.length === 0 || param.every((k) => k < 1)) return [];
+  checkCounts(param, expr);
   const sign = expr.op === 'topk' ? 1 : -1;
   const out: Column[] = [];
   for (const { members } of groupsOf(columns, expr)) {
@@ -39,7 +40,6 @@ export async function pick(
 function checkCounts(param: Float64Array, expr: Aggregate): void {
   const refuse = (what: string) =>
     new QueryError('bad_parameter', `The number of series of ${expr.op} ${what}.`, expr.span);
-  if (param.every((k) => k < 1)) return;
   for (const k of param) {
     if (Number.isNaN(k)) throw refuse('is NaN');
     if (k >= MAX_INT64 || k <= -MAX_INT64) throw refuse(`, ${formatPlain(k)}, is out of range`);

@@ -193,8 +193,9 @@ class Pairing {
       else continue;
       present[i] = 1;
     }
-    // A comparison that filters leaves the name; arithmetic and `bool` drop it.
-    return { labels: resultLabels(many.labels, one.labels, this.#matching, keep === undefined), values, present };
+    // Arithmetic drops the name before group_left or group_right may bring another, `bool` after that.
+    const labels = resultLabels(many.labels, one.labels, this.#matching, isArithmetic(this.#expr.op));
+    return { labels: this.#expr.bool ? withoutName(labels) : labels, values, present };
   }
 
   /** Several series of the "many" side at one step: an error unless grouping tells their results apart. */

@@ -110,12 +110,16 @@ export function joinEqual(columns: readonly Column[], span: Span): readonly Colu
   return byKey.size === columns.length ? columns : [...byKey.values()];
 }
 
-/** Refuses columns with equal labels, whatever their steps: the rule for functions that work series by series. */
+/**
+ * Refuses columns with equal labels, whatever their steps: the rule for functions that work series by series.
+ * Columns without a value do not count and are left out.
+ */
 export function refuseEqual(columns: readonly Column[], span: Span): readonly Column[] {
   const seen = new Set<string>();
-  for (const { labels } of columns) {
+  const filled = columns.filter(hasAny);
+  for (const { labels } of filled) {
     if (seen.has(labels.key)) throw duplicate(labels, span);
     seen.add(labels.key);
   }
-  return columns;
+  return filled;
 }

@@ -73,8 +73,7 @@ function repeated(value: Value, count: number): Value {
 function unary(op: '+' | '-', value: Value, expr: Expr): Value {
   if (op === '+') return value;
   const result = negated(value);
-  if (result.kind === 'vector') refuseEqual(result.columns, expr.span);
-  return result;
+  return result.kind === 'vector' ? vector(refuseEqual(result.columns, expr.span)) : result;
 }
 
 async function columnsOf(expr: Expr, grid: Grid, context: Context): Promise<readonly Column[]> {

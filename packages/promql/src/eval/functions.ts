@@ -5,6 +5,17 @@ import { unwrap } from '../syntax/walk.ts';
 import { type Column, type Grid, joinEqual, mapped, presence, type ScalarValue, timeAt } from './columns.ts';
 import { DATE_FUNCTIONS } from './dates.ts';
 
+/** Above this the smaller exponential is nothing, and Go leaves it out: the result is infinite a little earlier. */
+const LARGE = 21;
+
+function cosh(value: number): number {
+  return Math.abs(value) > LARGE ? Math.exp(Math.abs(value)) / 2 : Math.cosh(value);
+}
+
+function sinh(value: number): number {
+  return Math.abs(value) > LARGE ? (Math.sign(value) * Math.exp(Math.abs(value))) / 2 : Math.sinh(value);
+}
+
 /** Functions of one number. All of them drop the metric name. */
 const MATH: ReadonlyMap<string, (value: number) => number> = new Map<string, (value: number) => number>([
   ['abs', Math.abs],
@@ -16,7 +27,7 @@ const MATH: ReadonlyMap<string, (value: number) => number> = new Map<string, (va
   ['atanh', Math.atanh],
   ['ceil', Math.ceil],
   ['cos', Math.cos],
-  ['cosh', Math.cosh],
+  ['cosh', cosh],
   ['deg', (value) => (value * 180) / Math.PI],
   ['exp', Math.exp],
   ['floor', Math.floor],
@@ -26,7 +37,7 @@ const MATH: ReadonlyMap<string, (value: number) => number> = new Map<string, (va
   ['rad', (value) => (value * Math.PI) / 180],
   ['sgn', (value) => (value > 0 ? 1 : value < 0 ? -1 : value)],
   ['sin', Math.sin],
-  ['sinh', Math.sinh],
+  ['sinh', sinh],
   ['sqrt', Math.sqrt],
   ['tan', Math.tan],
   ['tanh', Math.tanh],

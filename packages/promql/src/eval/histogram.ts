@@ -149,7 +149,6 @@ function rankOf({ bounds, counts, size }: Buckets, value: number): number | unde
 function bucketFraction(lower: number, upper: number, buckets: Buckets): number {
   const { bounds, counts, size } = buckets;
   if (bounds[size - 1] !== Number.POSITIVE_INFINITY) return Number.NaN;
-  makeMonotonic(buckets);
   const all = counts[size - 1]!;
   if (all === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return Number.NaN;
   if (lower >= upper) return 0;

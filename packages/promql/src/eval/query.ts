@@ -71,12 +71,16 @@ export async function queryInstant(expr: Expr, query: InstantQuery): Promise<Ins
 }
 
 async function instantData(expr: Expr, grid: Grid, context: Context): Promise<InstantData> {
-  if (typeOf(expr) === 'matrix') return { type: 'matrix', series: await rangeVector(expr, grid, context) };
+  if (typeOf(expr) === 'matrix') return { type: 'matrix', series: sorted(await rangeVector(expr, grid, context)) };
   const value = await evaluate(expr, grid, context);
   if (value.kind === 'scalar') return { type: 'scalar', value: value.values[0]! };
   if (value.kind === 'string') return { type: 'string', value: value.value };
   const samples = value.columns.filter(hasAny).map(({ labels, values }) => ({ labels, value: values[0]! }));
   return { type: 'vector', samples };
+}
+
+function sorted(series: readonly Points[]): Points[] {
+  return [...series].sort((a, b) => compareLabels(a.labels, b.labels));
 }
 
 /** A range vector as the result itself: its samples as they are. */
@@ -125,7 +129,7 @@ export async function queryRange(expr: Expr, query: RangeQuery): Promise<RangeRe
     value.kind === 'vector'
       ? value.columns.filter(hasAny)
       : [{ labels: NO_LABELS, values: value.values, present: new Uint8Array(grid.count).fill(1) }];
-  const series = columns.map((column) => pointsOf(column, grid)).sort((a, b) => compareLabels(a.labels, b.labels));
+  const series = sorted(columns.map((column) => pointsOf(column, grid)));
   return { series, annotations: context.annotations() };
 }
 
