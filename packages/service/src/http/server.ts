@@ -9,6 +9,7 @@ import type { Api, Context } from './api.ts';
 import { authenticate } from './authentication.ts';
 import { handleError, invalidRequest } from './errors.ts';
 import { healthRoutes } from './health.ts';
+import { readJson, requireStorablePath } from './json-body.ts';
 import { logRequests } from './logging.ts';
 import { answerUnknownRoutes } from './not-found.ts';
 import { describeApi } from './openapi.ts';
@@ -55,6 +56,7 @@ export async function createServer(context: Context, settings: Settings, log: Fa
   checkAgainstSchemas(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
+    requireStorablePath(request.url);
   });
   logRequests(app);
   measureRequests(app);
@@ -68,16 +70,6 @@ export async function createServer(context: Context, settings: Settings, log: Fa
   });
   await app.register(organizationScope(context, settings, channelDeleteRoute), { prefix: '/api/organizations/:org' });
   return app;
-}
-
-/** Clients send `Content-Type: application/json` with a DELETE that has no body: that is no malformed JSON. */
-function readJson(app: Api): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body as string, done);
-  });
 }
 
 /** Requests are held against their zod schemas; answers are typed and tested, and go out as they are. */
