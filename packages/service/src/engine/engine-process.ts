@@ -65,7 +65,6 @@ async function main(options: EngineProcessOptions): Promise<void> {
 
 function failureCode(reason: string): EngineFailureCode {
   if (/no native binding|failed to load native binding/.test(reason)) return 'unsupported_platform';
-  if (/Cannot lock file|only one active data directory|already locked/i.test(reason)) return 'data_directory_locked';
   return 'engine_failed';
 }
 

@@ -76,6 +76,7 @@ class Supervisor implements EngineSupervisor {
   #wanted = false;
   #restarts = 0;
   #lastFailure: { code: EngineFailureCode; reason: string } | undefined;
+  #lock: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners = new Set<(state: EngineState) => void>();
 
@@ -161,16 +162,24 @@ class Supervisor implements EngineSupervisor {
     });
     this.#child = child;
     this.#lastFailure = undefined;
+    this.#lock = undefined;
     for (const output of [child.stdout, child.stderr]) {
-      output?.on('data', (chunk: Buffer) =>
-        this.#options.log.warn({ output: String(chunk).trim() }, 'log engine output'),
-      );
+      output?.on('data', (chunk: Buffer) => this.#heardOutput(String(chunk)));
     }
     child.on('message', (message) => this.#heard(child, message as EngineMessage));
     child.on('error', (error) => {
       this.#lastFailure = { code: 'engine_failed', reason: error.message };
     });
-    child.once('exit', (code, signal) => this.#exited(child, code, signal));
+    // 'close' and not 'exit': by then all that the engine printed has been read.
+    child.once('close', (code, signal) => this.#exited(child, code, signal));
+  }
+
+  /** The binding names a held data directory only in what it prints. */
+  #heardOutput(output: string): void {
+    this.#options.log.warn({ output: output.trim() }, 'log engine output');
+    if (/Cannot lock file/.test(output)) {
+      this.#lock = 'Another process uses the data directory of the log engine';
+    }
   }
 
   #heard(child: ChildProcess, message: EngineMessage): void {
@@ -211,10 +220,7 @@ class Supervisor implements EngineSupervisor {
   #exited(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#child === child) this.#child = undefined;
     if (!this.#wanted) return;
-    const failure = this.#lastFailure ?? {
-      code: 'engine_failed' as const,
-      reason: `The log engine's process ended (${signal ?? `exit code ${code}`})`,
-    };
+    const failure = this.#failureOf(code, signal);
     if (failure.code === 'unsupported_platform') {
       this.#enter({ phase: 'failed', ...failure });
       return;
@@ -228,6 +234,12 @@ class Supervisor implements EngineSupervisor {
     this.#enter({ phase: 'restarting', code: failureCode, reason, restarts: this.#restarts });
     const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (this.#restarts - 1), LONGEST_BACKOFF_MS);
     this.#timer = setTimeout(() => this.#launch(), backoff);
+  }
+
+  #failureOf(code: number | null, signal: NodeJS.Signals | null): { code: EngineFailureCode; reason: string } {
+    if (this.#lock !== undefined) return { code: 'data_directory_locked', reason: this.#lock };
+    if (this.#lastFailure !== undefined) return this.#lastFailure;
+    return { code: 'engine_failed', reason: `The log engine's process ended (${signal ?? `exit code ${code}`})` };
   }
 
   #enter(state: EngineState): void {

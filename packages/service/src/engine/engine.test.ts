@@ -64,8 +64,8 @@ describe('the embedded engine over its socket', () => {
     const answer = await client.query({ query: 'SELECT 18446744073709551615 AS big', format: 'JSON', query_id: 'q-1' });
     expect(answer.query_id).toBe('q-1');
     expect(await answer.json()).toMatchObject({ data: [{ big: '18446744073709551615' }], rows: 1 });
-    const summary = (await client.command({ query: 'SELECT count() FROM numbers(10)' })).summary;
-    expect(summary?.read_rows).toBe('10');
+    const summary = (await client.command({ query: 'SELECT count() FROM system.one FORMAT JSON' })).summary;
+    expect(summary?.read_rows).toBe('1');
   });
 
   it('answers errors with their codes', async () => {
@@ -131,7 +131,7 @@ describe('the embedded engine over its socket', () => {
       (
         await (
           await client.query({
-            query: "SELECT getSetting('max_block_size') AS v",
+            query: "SELECT toString(getSetting('max_block_size')) AS v",
             format: 'JSONEachRow',
             clickhouse_settings: value === undefined ? {} : { max_block_size: String(value) },
           })
@@ -166,8 +166,8 @@ describe('the embedded engine over its socket', () => {
       values: Readable.from([Buffer.from(lines)]),
       clickhouse_settings: { insert_deduplication_token: 'one' },
     });
-    expect(await rows(client, "SELECT count() AS n, countIf(s LIKE 'line %') AS l, min(s) AS s FROM t")).toEqual([
-      { n: '1002', l: '1000', s: 'line 0' },
+    expect(await rows(client, "SELECT count() AS n, countIf(s LIKE 'line %') AS l, min(s) AS first FROM t")).toEqual([
+      { n: '1002', l: '1000', first: 'line 0' },
     ]);
     expect(readdirSync(join(directory, 'main', 'request-bodies'))).toEqual([]);
   });
@@ -195,21 +195,29 @@ describe('the embedded engine over its socket', () => {
     expect(await client.ping()).toEqual({ success: true });
   });
 
-  it('stops a query when its client goes away, and others go on meanwhile', async () => {
-    const leave = new AbortController();
-    const slow = client.query({
-      query: 'SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 42',
-      abort_signal: leave.signal,
-    });
-    slow.catch(() => undefined);
-    const running = () =>
-      rows(client, "SELECT query FROM system.processes WHERE query LIKE '%1e13%' AND query NOT LIKE '%processes%'");
-    await until(async () => (await running()).length === 1);
-    expect(await rows(client, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    leave.abort();
-    await expect(slow).rejects.toThrow();
-    await until(async () => (await running()).length === 0);
-  });
+  it.each(['JSON', 'JSONEachRow'] as const)(
+    'stops a %s query when its client goes away; others go on and answer for themselves',
+    async (format) => {
+      const running = () =>
+        rows(client, "SELECT query FROM system.processes WHERE query LIKE '%1e13%' AND query NOT LIKE '%processes%'");
+      for (let round = 0; round < 8; round += 1) {
+        const leave = new AbortController();
+        const slow = client.query({
+          query: 'SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 42',
+          abort_signal: leave.signal,
+          format,
+        });
+        slow.catch(() => undefined);
+        await until(async () => (await running()).length === 1);
+        expect(await rows(client, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+        leave.abort();
+        await expect(slow).rejects.toThrow();
+        await until(async () => (await running()).length === 0);
+        const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => rows(client, `SELECT ${n} AS n`)));
+        expect(answers).toEqual(Array.from({ length: 8 }, (_, n) => [{ n }]));
+      }
+    },
+  );
 
   it('stops an export that is read no further', async () => {
     const leave = new AbortController();
@@ -318,7 +326,7 @@ describe('the supervisor', () => {
     const slow = () =>
       client.query({
         query: 'SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 42',
-        clickhouse_settings: { max_execution_time: 5 },
+        clickhouse_settings: { max_execution_time: 1 },
       });
     const outcomes = await Promise.allSettled([slow(), slow(), slow(), slow()]);
     const codes = outcomes.map((outcome) =>

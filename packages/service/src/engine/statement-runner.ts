@@ -76,10 +76,27 @@ async function runStatement(
   gone.addEventListener('abort', kill, { once: true });
   try {
     await running;
+  } catch (error) {
+    await cleanSession(session);
+    throw error;
   } finally {
     gone.removeEventListener('abort', kill);
     pool.release(session);
   }
+}
+
+/**
+ * A statement that failed can leave part of its output in the session, which the engine would put before the next answer, and a
+ * stream that failed stays registered until the session runs something else. Runs small statements until the answer is only its own.
+ */
+async function cleanSession(session: Session): Promise<void> {
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const mark = randomUUID();
+    const answer = await session.queryAsync(`SELECT '${mark}'`, { format: 'TabSeparated' }).catch(() => undefined);
+    if (answer?.text() === `${mark}\n`) return;
+  }
+  // A session that mixes answers must not be used again: the supervisor starts a new process.
+  process.kill(process.pid, 'SIGKILL');
 }
 
 function poolFor(engine: NativeEngine, kind: StatementKind): SessionPool {
