@@ -128,6 +128,8 @@ type Read<T> = (json: unknown) => T;
 interface Caller {
   get<T>(path: string, reader: Read<T>, ask?: Ask): Promise<Sent<T>>;
   value<T>(path: string, reader: Read<T>, ask?: Ask): Promise<T>;
+  /** Looks something up within the retries of another request, so without its own. */
+  lookUp<T>(path: string, reader: Read<T>, ask: Ask): Promise<T>;
   /** `recover` looks for what an attempt without an answer may have made. */
   create<T>(path: string, body: unknown, reader: Read<T>, ask: Ask, recover: () => Promise<T | undefined>): Promise<T>;
   put<T>(path: string, body: unknown, reader: Read<T>, ask?: Ask): Promise<T>;
@@ -139,6 +141,8 @@ function caller(sender: Sender): Caller {
   return {
     get: (path, reader, ask) => send({ method: 'GET', path, scope: 'read', read: reader }, ask),
     value: async (path, reader, ask) => (await send({ method: 'GET', path, scope: 'read', read: reader }, ask)).value,
+    lookUp: async (path, reader, { signal }) =>
+      (await send({ method: 'GET', path, scope: 'read', read: reader, once: true }, { signal })).value,
     create: async (path, body, reader, ask, recover) =>
       (await send({ method: 'POST', path, scope: 'write', body, read: reader, recover }, ask)).value,
     put: async (path, body, reader, ask) =>
@@ -169,7 +173,7 @@ function entityMethods(call: Caller): EntityMethods {
     createEntity: (document, ask = {}) =>
       call.create('/entities', document, asEntity, ask, async () => {
         const path = `/entities?external_ref=${part(document.external_ref)}`;
-        const found = await call.value(path, entities, { signal: ask.signal });
+        const found = await call.lookUp(path, entities, ask);
         return found.find((entity) => entity.external_ref === document.external_ref);
       }),
     updateEntity: (id, document, ask) => call.put(`/entities/${part(id)}`, document, asEntity, ask),
@@ -182,13 +186,13 @@ type KpiMethods = Pick<Client, 'listKpis' | 'listEntityKpis' | 'createKpi' | 'up
 
 function kpiMethods(call: Caller): KpiMethods {
   const of = (entityId: string): string => `/entities/${part(entityId)}/kpis`;
-  const list = (entityId: string, ask?: Ask) => call.value(of(entityId), (json) => readList(readKpi, json), ask);
+  const kpis: Read<ReadKpi[]> = (json) => readList(readKpi, json);
   return {
-    listKpis: (ask) => call.get('/kpis', (json) => readList(readKpi, json), ask),
-    listEntityKpis: list,
+    listKpis: (ask) => call.get('/kpis', kpis, ask),
+    listEntityKpis: (entityId, ask) => call.value(of(entityId), kpis, ask),
     createKpi: (entityId, document, ask = {}) =>
       call.create(of(entityId), document, asKpi, ask, async () => {
-        const found = await list(entityId, { signal: ask.signal });
+        const found = await call.lookUp(of(entityId), kpis, ask);
         return found.find((kpi) => kpi.name === document.name);
       }),
     updateKpi: (entityId, id, document, ask) => call.put(`${of(entityId)}/${part(id)}`, document, asKpi, ask),
@@ -203,14 +207,13 @@ type AlertRuleMethods = Pick<
 
 function alertRuleMethods(call: Caller): AlertRuleMethods {
   const of = (entityId: string): string => `/entities/${part(entityId)}/alert-rules`;
-  const list = (entityId: string, ask?: Ask) =>
-    call.value(of(entityId), (json) => readListIn('rules', readAlertRule, json), ask);
+  const rules: Read<ReadAlertRule[]> = (json) => readListIn('rules', readAlertRule, json);
   return {
     listAlertRules: (ask) => call.get('/alert-rules', (json) => readList(readAlertRule, json), ask),
-    listEntityAlertRules: list,
+    listEntityAlertRules: (entityId, ask) => call.value(of(entityId), rules, ask),
     createAlertRule: (entityId, document, ask = {}) =>
       call.create(of(entityId), document, asRule, ask, async () => {
-        const found = await list(entityId, { signal: ask.signal });
+        const found = await call.lookUp(of(entityId), rules, ask);
         return found.find((rule) => rule.rule_name === document.rule_name);
       }),
     updateAlertRule: (entityId, id, document, ask) => call.put(`${of(entityId)}/${part(id)}`, document, asRule, ask),
@@ -229,7 +232,7 @@ function channelMethods(call: Caller): ChannelMethods {
     attachChannel: (channelId, document, ask = {}) =>
       call.create(`/notification_settings/${part(channelId)}/attach`, document, asRow, ask, async () => {
         const path = `/notification_settings?entity_id=${part(document.entity_id)}`;
-        const found = await call.value(path, rows, { signal: ask.signal });
+        const found = await call.lookUp(path, rows, ask);
         const ours = (row: ReadChannelRow): boolean =>
           row.service_fqid === document.entity_id && row.severity === document.severity && row.parent_id === channelId;
         return found.find((row) => ours(row) && sameMention(row, document));

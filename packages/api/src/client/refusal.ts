@@ -152,7 +152,8 @@ export function refusal(answer: Answer, asked: Asked, now: number): ApiError {
   const listed = words.details.map((detail) =>
     detail.path === '' ? detail.message : `${detail.path}: ${detail.message}`,
   );
-  const reason = [words.sentence, ...listed].filter((part) => part !== '').join('; ');
+  const news = listed.filter((detail) => !words.sentence.includes(detail));
+  const reason = [words.sentence, ...news].filter((part) => part !== '').join('; ');
   return new ApiError(code, withReason(start, reason, advice), { status, details: words.details });
 }
 

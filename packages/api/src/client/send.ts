@@ -26,6 +26,8 @@ export interface Call<T> {
   readonly read: (json: unknown) => T;
   /** For a POST: finds what an earlier attempt without an answer may have made. */
   readonly recover?: () => Promise<T | undefined>;
+  /** Sent a single time, whatever comes: the caller repeats. */
+  readonly once?: boolean;
 }
 
 export interface Sent<T> {
@@ -86,7 +88,10 @@ export function createSender(options: SenderOptions): Sender {
         return attempt(call, tokens, common);
       };
       const found = recover && (async () => wrapFound(await recover()));
-      return retry({ send, recover: found, signal, onFailure }, policy);
+      return retry(
+        { send, recover: found, signal, onFailure },
+        call.once === true ? { ...policy, maxAttempts: 1, maxTotalMs: 0 } : policy,
+      );
     },
   };
 }

@@ -34,6 +34,19 @@ function parseNumber(text: string): number {
   return match[1] === '-' ? -Infinity : Infinity;
 }
 
+/** The shortest decimal text of a number that gives it back, without an exponent, which not every reader of rules takes. */
+export function plainNumber(value: number): string {
+  const match = /^(-?)(\d)(?:\.(\d+))?e([-+]\d+)$/.exec(String(value));
+  if (match === null) return String(value);
+  const [, sign, first, rest = '', exponent] = match as unknown as [string, string, string, string | undefined, string];
+  const digits = first + rest;
+  const point = 1 + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return point >= digits.length
+    ? sign + digits + '0'.repeat(point - digits.length)
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
 export function formatCondition(threshold: Threshold): string {
   return `expr ${SIGNS[threshold.operator]} ${numberText(threshold.value)}`;
 }

@@ -1,5 +1,6 @@
 /** The `expression` of an alert rule on the wire: the indicator's name, or `macro(tolerance, indicator)`. */
 import { MACROS, type Macro, type PatternExpression } from '@obsiac/model';
+import { plainNumber } from './condition.ts';
 
 const PATTERN = new RegExp(String.raw`^\s*(${MACROS.join('|')})\s*\(([^,]*),(.*)\)\s*$`, 's');
 
@@ -7,8 +8,9 @@ const PATTERN = new RegExp(String.raw`^\s*(${MACROS.join('|')})\s*\(([^,]*),(.*)
 export function formatExpression(rule: { readonly indicator: string; readonly pattern?: PatternExpression }): string {
   const { pattern, indicator } = rule;
   if (pattern === undefined) return indicator;
-  const text = `${pattern.macro}(${pattern.tolerance}, ${pattern.indicator})`;
-  return text === indicator ? `${pattern.macro}( ${pattern.tolerance}, ${pattern.indicator})` : text;
+  const rest = `${plainNumber(pattern.tolerance)}, ${pattern.indicator})`;
+  const text = `${pattern.macro}(${rest}`;
+  return text === indicator ? `${pattern.macro}( ${rest}` : text;
 }
 
 /** Undefined: the rule is a static one. Names are compared before anything is read as a pattern, since they may hold any text. */

@@ -23,6 +23,7 @@ import {
   parseAlertCondition,
   parseCondition,
   parseExpression,
+  plainNumber,
 } from './index.ts';
 
 /** As it arrives at the other end. */
@@ -132,6 +133,19 @@ describe('expression', () => {
     expect(text).not.toBe(indicator);
     expect(parseExpression(text, indicator)).toEqual(pattern);
     expect(parseExpression(formatExpression({ indicator }), indicator)).toBeUndefined();
+  });
+
+  it('writes a tolerance without an exponent, exactly', () => {
+    expect(
+      formatExpression({ indicator: 'x', pattern: { macro: 'low_spike', tolerance: 1.5e-7, indicator: 'x' } }),
+    ).toBe('low_spike(0.00000015, x)');
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        const text = plainNumber(value);
+        expect(text).toMatch(/^-?\d+(\.\d+)?$/);
+        expect(Number(text) + 0).toBe(value + 0);
+      }),
+    );
   });
 
   it('reads names with commas and brackets, and uneven white space', () => {

@@ -27,7 +27,7 @@ export interface OperationContext {
   readonly ids: ReadonlyMap<string, string>;
   readonly heldRules: HeldRules;
   /** Told when the first of several requests has gone through: from then on the operation is half done when it fails. */
-  readonly halfDone: (change: Change) => void;
+  readonly halfDone: (change: Change, id: string) => void;
 }
 
 /** The scope that the last request of a change needs. */
@@ -75,7 +75,7 @@ async function sendEntity(change: EntityChange, { client, halfDone }: OperationC
   const later: Ask = { signal: ask.signal };
   if (change.action === 'create') {
     const { id } = await client.createEntity(entityToWire(entity), ask);
-    halfDone(change);
+    halfDone(change, id);
     await client.putMetadata(id, metadataToWire(entity), later);
     return id;
   }
@@ -84,7 +84,7 @@ async function sendEntity(change: EntityChange, { client, halfDone }: OperationC
   const inEntity = change.action === 'move' || change.fields.some(({ path }) => !METADATA_FIELDS.test(path));
   if (inEntity) {
     await client.updateEntity(id, entityToWire(entity), ask);
-    halfDone(change);
+    halfDone(change, id);
   }
   if (inMetadata) {
     const { metadata } = await client.getEntity(id, later);
@@ -122,7 +122,7 @@ async function sendChannel(change: ChannelChange, context: OperationContext, ask
   const entityId = entityIdOf(change, context);
   const row = await context.client.attachChannel(change.channelId, bindingToWire(wanted(change), entityId), ask);
   if (change.id !== undefined && change.id !== row.id) {
-    context.halfDone(change);
+    context.halfDone(change, row.id);
     await gone(context.client.detachChannel(change.id, { signal: ask.signal }));
   }
   return row.id;

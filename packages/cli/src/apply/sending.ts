@@ -10,6 +10,9 @@ import type { Ledger } from './outcome.ts';
 /** Results wait at most about this long for the disk, also while no new intents are written. */
 const FLUSH_EVERY_MS = 1000;
 
+/** Of an object that was made and not finished: no comparison with it tells anything. */
+const NO_DIGEST = '';
+
 /** What the parts of one apply share. */
 export interface Course {
   readonly brake: Brake;
@@ -27,7 +30,7 @@ export class Sending {
   readonly #ids = new Map<string, string>();
   readonly #leftovers: ReadonlyMap<string, PendingOperation>;
   readonly #implied: ReadonlyMap<string | undefined, Change[]>;
-  readonly #halfDone = new Set<Change>();
+  readonly #halfDone = new Map<Change, string>();
   readonly #context: OperationContext;
   readonly #now: () => number;
   #lastFlush: number;
@@ -51,7 +54,7 @@ export class Sending {
       client: input.client,
       ids: this.#ids,
       heldRules: createHeldRules(input.client),
-      halfDone: (change) => void this.#halfDone.add(change),
+      halfDone: (change, id) => void this.#halfDone.set(change, id),
     };
   }
 
@@ -135,12 +138,21 @@ export class Sending {
       this.finish('failed', change, { ms, reason: 'An internal fault.' });
       return;
     }
-    const halfDone = this.#halfDone.has(change);
-    if (halfDone) this.#ledger.hasSent = true;
-    // What may have been carried out stays in `pending`: the next run finds out.
-    if (!error.ambiguous && !halfDone) this.takeBack(change);
+    this.#recordFailure(change, error);
     this.#brake.failed(error, scopeOf(change), startedAt);
     this.finish('failed', change, { ms, reason: error.message, error });
+  }
+
+  #recordFailure(change: Change, error: ApiError): void {
+    const id = this.#halfDone.get(change);
+    if (id !== undefined) this.#ledger.hasSent = true;
+    if (id !== undefined && change.kind === 'entity' && change.action === 'create') {
+      // It stands, without its metadata. It is ours from now on, and differs from whatever is wanted.
+      this.#input.state.editor.record(change.address, { id, digest: NO_DIGEST });
+    } else if (!error.ambiguous && id === undefined) {
+      this.takeBack(change);
+    }
+    // What may have been carried out stays in `pending`: the next run finds out.
   }
 
   #flushNowAndThen(): void {
