@@ -21,6 +21,7 @@ export {
   type RangeResult,
   type Sample,
 } from './eval/query.ts';
+export { type ExpositionOptions, readExposition } from './series/exposition.ts';
 export {
   compareLabels,
   formatLabels,
@@ -31,6 +32,16 @@ export {
   labelValue,
   NO_LABELS,
 } from './series/labels.ts';
+export {
+  type NotationTiming,
+  parseSequence,
+  parseSeriesNotation,
+  type ReadSeries,
+  readNotation,
+  type SequenceValue,
+  type SeriesNotation,
+  toSeries,
+} from './series/notation.ts';
 export { formatPlain, formatValue, parseValue } from './series/numbers.ts';
 export { labelsTest, valueTest } from './storage/match.ts';
 export { MemoryStorage, OutOfOrderError } from './storage/memory.ts';

@@ -47,7 +47,7 @@ const odd: Walk = (_before, random) =>
     [1, Number.POSITIVE_INFINITY],
     [1, Number.NEGATIVE_INFINITY],
     [2, random.pick([0, -0, 1, -1, 0.5])],
-    [1, random.pick([1e300, -1.5e308, 1.7e308, 5e-324, 2 ** 53, 1e21, 1e-7])],
+    [1, random.pick([1e300, -1.5e308, 1.7e308, 3e-308, 2 ** 53, 1e21, 1e-7])],
     [1, random.integer(-3, 3)],
   ]);
 
