@@ -167,6 +167,12 @@ class Checker {
       this.expect(expr.param, this.visit(expr.param), wanted, `The first argument of ${expr.op} must be`);
     }
     this.expect(expr.expr, this.visit(expr.expr), 'vector', `${expr.op} needs`);
+    const twice = expr.grouping.find((label, i) => expr.grouping.indexOf(label) < i);
+    if (twice !== undefined) {
+      const { from, to } = expr.span;
+      const word = expr.without ? 'without' : 'by';
+      this.notices.push(problemAt(from, to, `The label ${twice} stands twice in ${word} (…).`, 'Leave one out.'));
+    }
     return 'vector';
   }
 

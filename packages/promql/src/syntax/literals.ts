@@ -36,6 +36,7 @@ export function parseDuration(text: string): DurationResult {
 /** A number of seconds as whole milliseconds, cut as Prometheus cuts it; undefined when out of range or not a number. */
 export function secondsToMs(seconds: number): number | undefined {
   const ms = Math.trunc(Math.round(seconds * 1e9) / 1e6);
+  // Adding zero makes 0 of -0.
   return Math.abs(ms) <= MAX_DURATION_MS ? ms + 0 : undefined;
 }
 

@@ -284,6 +284,11 @@ describe('messages', () => {
     expect(parse('label_replace(a, "b", "$1", "c", "(")')).toMatchObject({ ok: true, notices: [{ from: 33, to: 36 }] });
   });
 
+  it('notes a label given twice, which the server takes', () => {
+    expect(parse('sum by (a, b, a) (x)')).toMatchObject({ ok: true, notices: [{ from: 0, to: 20 }] });
+    expect(parse('sum by (a, b) (x)')).toMatchObject({ ok: true, notices: [] });
+  });
+
   it('shortens what it quotes', () => {
     const result = parse(`1${'_1'.repeat(50_000)}x`);
     expect(result.ok ? '' : result.problems[0]!.message.length).toBeLessThan(120);
