@@ -1,8 +1,8 @@
 /** `npm start`: the service on its embedded store, and the examples planned and applied to it, until Ctrl-C. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { prepareExampleService } from './example-service.ts';
 
@@ -34,51 +34,56 @@ function readOptions(): Options {
 
 /** Runs `obsiac` as a user would and shows the command line; resolves with its exit code. */
 function obsiac(args: readonly string[]): Promise<number> {
-  const shown = args.map((argument) => path.relative(process.cwd(), argument) || '.');
-  show(
-    `\n${bold(`$ npx obsiac ${args.map((argument, index) => (argument.startsWith('/') ? shown[index] : argument)).join(' ')}`)}`,
-  );
+  show(`\n${bold(`$ npx obsiac ${args.join(' ')}`)}`);
   const child = spawn(process.execPath, [path.join(root, 'packages/cli/bin/obsiac.js'), ...args], { stdio: 'inherit' });
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
 }
 
-function startService(options: Options, logFile: string): ChildProcess {
-  const log = openSync(logFile, 'a', 0o600);
-  return spawn(
-    process.execPath,
-    [
-      path.join(root, 'packages/service/bin/obsiac-service.js'),
-      'serve',
-      ...['--data-dir', options.dataDir, '--port', options.port, '--host', options.host],
-    ],
-    { stdio: ['ignore', log, 'pipe'] },
-  );
+interface Service {
+  readonly process: ChildProcess;
+  /** Where it listens, by its own word; undefined when it ended instead. */
+  readonly origin: Promise<string | undefined>;
+  readonly ended: Promise<number>;
+  /** What it said on standard error. */
+  complaint(): string;
 }
 
-/** Waits until the service has written where it listens and answers there; undefined when it ended instead. */
-async function waitUntilReady(service: ChildProcess, configFile: string): Promise<string | undefined> {
-  while (service.exitCode === null && service.signalCode === null) {
-    const origin = readOrigin(configFile);
-    const ready = origin ? await fetch(`${origin}/readyz`).catch(() => undefined) : undefined;
-    if (ready?.ok) return origin;
-    await sleep(100);
-  }
-  return undefined;
+function startService(options: Options, logFile: string): Service {
+  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+  const serve = ['serve', '--data-dir', options.dataDir, '--port', options.port, '--host', options.host];
+  const child = spawn(process.execPath, [path.join(root, 'packages/service/bin/obsiac-service.js'), ...serve], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own: Ctrl-C reaches this process alone, which then stops the service once.
+    detached: true,
+  });
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-4000);
+  });
+  const ended = new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+  const listening = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      log.write(`${line}\n`);
+      const origin = originOf(line);
+      if (origin) resolve(origin);
+    });
+  });
+  const origin = Promise.race([listening, ended.then(() => undefined)]);
+  return { process: child, origin, ended, complaint: () => complaint.trim() };
 }
 
-function readOrigin(configFile: string): string | undefined {
+/** The address in the log line that says the service listens. */
+function originOf(line: string): string | undefined {
   try {
-    const config = JSON.parse(readFileSync(configFile, 'utf8')) as {
-      api_config: { read: { api_base_url: string } };
-    };
-    return new URL(config.api_config.read.api_base_url).origin;
+    const entry = JSON.parse(line) as { msg?: string; origin?: string };
+    return entry.msg?.startsWith('listening') ? entry.origin : undefined;
   } catch {
     return undefined;
   }
 }
 
 async function demonstrate(configFile: string): Promise<boolean> {
-  const common = ['-mf', path.join(root, 'examples'), '-c', configFile];
+  const common = ['-mf', 'examples', '-c', path.relative(root, configFile)];
   const steps = [
     [...common, 'plan'],
     [...common, 'apply', '-y'],
@@ -95,12 +100,12 @@ async function demonstrate(configFile: string): Promise<boolean> {
 }
 
 function showWhereToLook(origin: string, options: Options, configFile: string, logFile: string): void {
-  const config = path.relative(process.cwd(), configFile);
+  const config = path.relative(root, configFile);
   show(`
 ${bold('Obsiac is running')} at ${origin}
   API              ${origin}/api/v4/organizations/default      description: ${origin}/api/v4/openapi.json
   metrics          ${origin}/metrics
-  data             ${path.relative(process.cwd(), options.dataDir) || '.'}     log: ${path.relative(process.cwd(), logFile)}
+  data             ${path.relative(root, options.dataDir) || '.'}     log: ${path.relative(root, logFile)}
 
 ${bold('Go on')}
   change a rule in examples/, then   npx obsiac -mf examples -c ${config} plan
@@ -112,28 +117,25 @@ Ctrl-C stops the service; the data stays and the next start goes on from it.`);
 }
 
 async function main(): Promise<void> {
+  process.chdir(root);
   const options = readOptions();
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const logFile = path.join(options.dataDir, 'service.log');
   const configFile = path.join(options.dataDir, 'config.json');
   const service = startService(options, logFile);
-  let complaint = '';
-  service.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-4000);
-  });
-  const ended = new Promise<number>((resolve) => service.on('exit', (code) => resolve(code ?? 1)));
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => service.kill('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => service.process.kill('SIGTERM'));
 
-  const origin = await waitUntilReady(service, configFile);
+  const origin = await service.origin;
   if (!origin) {
-    console.error(complaint.trim() || `The service ended before it was ready; its log is ${logFile}.`);
+    console.error(service.complaint() || `The service ended before it was ready; its log is ${logFile}.`);
     process.exit(1);
   }
   await prepareExampleService(configFile);
   const shown = await demonstrate(configFile);
   showWhereToLook(origin, options, configFile, logFile);
-  process.exitCode = await ended;
-  if (!shown) process.exitCode = 1;
+  const code = await service.ended;
+  process.exitCode = shown ? code : 1;
 }
 
 await main();
