@@ -11,8 +11,12 @@ export interface Passing {
   readonly number: number;
 }
 
-/** `drop`: cut before the service sees it. `lose`: the service acts, the answer is cut. Or an answer that the proxy makes up. */
+/**
+ * `drop`: cut before the service sees it. `lose`: the service acts, the answer is cut. `acted`: like `lose`, and something
+ * happens between the two. Or an answer that the proxy makes up.
+ */
 export type Fate =
+  | { readonly acted: () => void }
   | 'pass'
   | 'drop'
   | 'lose'
@@ -37,7 +41,7 @@ export async function startProxy(base: () => string): Promise<FaultyProxy> {
     seen.push(passing);
     const fate = await result.fate(passing);
     if (fate === 'drop') return void outgoing.socket?.destroy();
-    if (typeof fate === 'object') {
+    if (typeof fate === 'object' && 'status' in fate) {
       const headers = { 'content-type': 'application/json', ...fate.headers };
       return void outgoing.writeHead(fate.status, headers).end(JSON.stringify(fate.body ?? {}));
     }
@@ -70,9 +74,12 @@ interface Forwarded {
 
 function forward(url: URL, { method, headers, body }: Forwarded, outgoing: ServerResponse, fate: Fate): void {
   const request = send(url, { method, headers: { ...headers, host: url.host } }, (answer) => {
-    if (fate === 'lose') {
+    if (fate !== 'pass') {
       answer.resume();
-      answer.on('end', () => outgoing.socket?.destroy());
+      answer.on('end', () => {
+        if (typeof fate === 'object' && 'acted' in fate) fate.acted();
+        outgoing.socket?.destroy();
+      });
       return;
     }
     outgoing.writeHead(answer.statusCode!, answer.headers);
