@@ -45,7 +45,7 @@ describe.skipIf(reason !== undefined)(
       expect(parse(query).ok).toBe(false);
     });
 
-    it('reads generated expressions as the server does', async () => {
+    it('reads generated expressions as the server does', { timeout: 600_000 }, async () => {
       const sample = fc.sample(expressions().any, { seed: 20, numRuns: SOAK ? 20_000 : 500 });
       for (const query of sample.map(print)) {
         const ours = parse(query);
