@@ -13,7 +13,7 @@ interface Step {
 }
 
 const checks: readonly Step[] = [
-  { name: 'type check', command: ['tsc', '-p', '.'] },
+  { name: 'type check', command: ['node_modules/typescript-native/bin/tsc', '-p', '.'] },
   { name: 'lint and format', command: ['biome', 'check', '--error-on-warnings', '.'] },
   {
     name: 'architecture',
