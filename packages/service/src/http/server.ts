@@ -6,7 +6,7 @@ import type { ZodType } from 'zod';
 import { Refusal } from '../refusal.ts';
 import type { Settings } from '../settings/definition.ts';
 import type { Api, Context } from './api.ts';
-import { authenticate } from './authentication.ts';
+import { authenticate, identityOf } from './authentication.ts';
 import { handleError, invalidRequest } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { readJson, requireStorablePath } from './json-body.ts';
@@ -88,9 +88,7 @@ function checkAgainstSchemas(app: Api): void {
 function tokenScope(context: Context, settings: Settings) {
   return async (scope: unknown): Promise<void> => {
     const app = scope as Api;
-    app.addHook('onRoute', (route) => {
-      route.config = { ...route.config, rateLimit: limitBy(settings.exchange_rate_limit, (request) => request.ip) };
-    });
+    app.addHook('onRequest', app.rateLimit(limitBy(settings.exchange_rate_limit, (request) => request.ip)));
     oauthRoutes(app, context);
   };
 }
@@ -120,14 +118,11 @@ function organizationScope(
     const app = scope as Api;
     app.addHook('onRoute', (route) => {
       if (!route.config?.scopes?.length) throw new Error(`${route.url} does not say which scopes may call it`);
-      route.config = {
-        ...route.config,
-        rateLimit: limitBy(settings.rate_limit, (request) => request.identity?.tokenId ?? request.ip),
-      };
     });
     app.addHook('onRequest', async (request) => {
       request.identity = await authenticate(context.store, context.tokens, request);
     });
+    app.addHook('onRequest', app.rateLimit(limitBy(settings.rate_limit, (request) => identityOf(request).tokenId)));
     app.addHook('onSend', async (request, reply) => {
       if (request.identity) reply.header('etag', `"${request.identity.revision}"`);
     });

@@ -103,7 +103,7 @@ function attachRoute(app: Api, context: Context): void {
 
 /** Clients know this refusal by its exact words. */
 function requireSeverity(body: unknown): void {
-  if (typeof body !== 'object' || body === null) return;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
   if ('severity' in body && body.severity !== '' && body.severity !== null) return;
   throw new Refusal('severity_required', 'severity required', {
     details: [{ path: 'body.severity', message: 'is required: breach or threat' }],
