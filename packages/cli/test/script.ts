@@ -151,11 +151,15 @@ function printed({ code, stdout, stderr }: RunResult, normalise: (text: string) 
   return [...lines(stdout, '>'), ...lines(stderr, '!'), `= ${code}`].join('\n');
 }
 
-/** What differs from machine to machine in any output: the sandbox, versions, times. */
+/**
+ * What differs from machine to machine in any output: the sandbox, versions, times, who holds a lock. Lines are broken
+ * before this, so a sandbox's path must always have the same length.
+ */
 export function normaliseCommon(text: string, directory: string): string {
   return text
     .replaceAll(directory, '$WORK')
     .replace(/"@timestamp":"[^"]*"/g, '"@timestamp":"TIME"')
+    .replace(/"lock":\{[^{}]*\}/g, '"lock":"LOCK"')
     .replace(/Node\.js \d+\.\d+\.\d+, [\w-]+/g, 'Node.js VERSION, PLATFORM')
     .replace(/"node":"[^"]*","platform":"[^"]*"/g, '"node":"VERSION","platform":"PLATFORM"');
 }

@@ -1,5 +1,4 @@
 /** The views, as texts of values: goldens in `testdata/`, and what must hold for any plan. */
-import path from 'node:path';
 import type { Plan } from '@obsiac/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,9 +10,9 @@ import { planEvents } from '../src/views/plan/json.ts';
 import { diffLines, withContext } from '../src/views/plan/line-diff.ts';
 import { COMMENT_LIMIT, COMMENT_MARKER, planComment } from '../src/views/plan/markdown.ts';
 import { createStyle, harmless, oneLine, PLAIN, wantsColours, wrap } from '../src/views/style.ts';
+import { expectGolden } from './golden.ts';
 import { EMPTY_PLAN, largePlan, SAMPLE_PLAN } from './sample-plan.ts';
 
-const golden = (name: string) => path.join(import.meta.dirname, 'testdata', name);
 const report = (plan: Plan) =>
   ({ plan, purpose: 'plan', applyCommand: 'obsiac -mf models -c config.json apply' }) as const;
 const EPOCH = new Date(0);
@@ -23,8 +22,8 @@ describe('a plan for people', () => {
     ['plan.golden.txt', PLAIN],
     ['plan-narrow.golden.txt', createStyle(false, 60)],
     ['plan-colour.golden.txt', createStyle(true)],
-  ] as const)('%s', async ([file, style]) => {
-    await expect(planText(report(SAMPLE_PLAN), style)).toMatchFileSnapshot(golden(file));
+  ] as const)('%s', ([file, style]) => {
+    expectGolden(file, planText(report(SAMPLE_PLAN), style));
   });
 
   it('says when there is nothing to do', () => {
@@ -58,17 +57,15 @@ describe('a plan for people', () => {
 });
 
 describe('a plan as events', () => {
-  it('is one event a change, then the totals', async () => {
+  it('is one event a change, then the totals', () => {
     const lines = planEvents(report(SAMPLE_PLAN)).map((event) => jsonLine(event, EPOCH));
-    await expect(lines.join('')).toMatchFileSnapshot(golden('plan.golden.ndjson'));
+    expectGolden('plan.golden.ndjson', lines.join(''));
   });
 });
 
 describe('a plan as a comment', () => {
-  it('has the summary first, then deletions', async () => {
-    await expect(planComment({ plan: report(SAMPLE_PLAN), diagnostics: [] })).toMatchFileSnapshot(
-      golden('plan.golden.md'),
-    );
+  it('has the summary first, then deletions', () => {
+    expectGolden('plan.golden.md', planComment({ plan: report(SAMPLE_PLAN), diagnostics: [] }));
   });
 
   it('says when there is nothing to do', () => {
@@ -195,10 +192,10 @@ describe('an apply', () => {
     expect(ended.human?.(PLAIN)).toBe('\nApply complete! Resources: 1 added, 0 changed, 0 destroyed.\n');
   });
 
-  it('ends with what failed and what to do', async () => {
+  it('ends with what failed and what to do', () => {
     const many = Array.from({ length: 25 }, (_, index) => ({ ...failed, address: `checkout/alert_rules/${index}` }));
     const ended = applyEnded({ done: [outcome], failed: many, skipped: [failed], exit: 5 }, 'apply');
-    await expect(ended.human?.(PLAIN)).toMatchFileSnapshot(golden('apply-partial.golden.txt'));
+    expectGolden('apply-partial.golden.txt', ended.human?.(PLAIN) ?? '');
   });
 });
 

@@ -86,7 +86,10 @@ export const planCommand: Command = {
     if (out !== undefined) {
       await savePlanFile(out, context.cwd, { plan, base: baseOf(project, state, revision) });
     }
-    const next = usable ? { applyCommand: applyCommand(args, project, out, context) } : {};
+    const next =
+      usable && (guard === null || out !== undefined)
+        ? { applyCommand: applyCommand(args, project, out, context) }
+        : {};
     context.view.say(planShown({ plan, purpose: 'plan', ...(out !== undefined && { savedAs: out }), ...next }));
     sayDiagnostics([...plan.diagnostics, ...warnings], project.texts, args, context);
     if (!usable) {

@@ -88,8 +88,8 @@ export async function checkInput(
     ...(state !== null && 'diagnostic' in state ? [state.diagnostic] : []),
   ];
   const texts: Texts = new Map([
-    ...files.map(({ file, text }) => [file, new TextDecoder().decode(text)] as const),
-    ...(configText ? [[configText.file, hideTokens(new TextDecoder().decode(configText.text))] as const] : []),
+    ...files.flatMap(({ file, text }) => entryOf(file, decodeText(text))),
+    ...(configText ? entryOf(configText.file, hideTokens(decodeText(configText.text) ?? '')) : []),
   ]);
   sayDiagnostics(diagnostics, texts, args, context);
   return {
@@ -100,6 +100,20 @@ export async function checkInput(
     diagnostics,
     files: files.length,
   };
+}
+
+function entryOf(file: string, text: string | null): readonly (readonly [string, string])[] {
+  return text === null ? [] : [[file, text]];
+}
+
+/** Null when the bytes are no text whose lines could be shown. */
+function decodeText(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null; // The only error of a fatal decoder: bytes that are not UTF-8.
+  }
 }
 
 function statePathOf(config: Config, configFile: string, models: readonly ModelPath[], cwd: string) {

@@ -29,10 +29,12 @@ export function applyStep(event: ApplyEvent): Message {
     return { stream: 'out', json: () => [stepEvent('apply_start', event.outcome, 'info')] };
   }
   const { outcome, finished, total } = event;
+  // What was not tried is counted at the end: a line for each would bury why.
   const isQuiet = outcome.action === 'noop';
+  const hasLine = !isQuiet && event.type !== 'skipped';
   return {
     stream: 'out',
-    ...(isQuiet ? {} : { human: (style) => `${stepLine(event.type, outcome, style)}\n` }),
+    ...(hasLine && { human: (style) => `${stepLine(event.type, outcome, style)}\n` }),
     status: (style) => progressLine(finished, total, outcome.address, style),
     json: () => [...(isQuiet ? [] : [finishedEvent(event.type, outcome)]), ...progressEvents(finished, total)],
   };
@@ -40,14 +42,9 @@ export function applyStep(event: ApplyEvent): Message {
 
 function stepLine(type: 'done' | 'failed' | 'skipped', outcome: Outcome, style: Style): string {
   const name = oneLine(outcome.address);
-  switch (type) {
-    case 'done':
-      return `${name}: ${style.add(DONE_WORDS[outcome.action])}`;
-    case 'failed':
-      return `${name}: ${style.remove('failed')}: ${oneLine(outcome.reason ?? '')}`;
-    case 'skipped':
-      return `${name}: ${style.change('skipped')}: ${oneLine(outcome.reason ?? '')}`;
-  }
+  return type === 'done'
+    ? `${name}: ${style.add(DONE_WORDS[outcome.action])}`
+    : `${name}: ${style.remove(type)}: ${oneLine(outcome.reason ?? '')}`;
 }
 
 function stepEvent(type: string, outcome: Outcome, level: 'info' | 'error' | 'warn'): JsonEvent {

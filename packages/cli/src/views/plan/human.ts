@@ -96,8 +96,6 @@ function reasonNote(change: Change, style: Style): string {
       return style.note(' (brings back what others changed)');
     case 'interrupted':
       return style.note(' (ends what an earlier apply had begun)');
-    case 'adopted':
-      return style.faint(' (already in the service)');
     default:
       return '';
   }
