@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A terminal of this many columns; without it, outputs are pipes. */
   readonly columns?: number;
+  /** Standard output goes into a pipe although there is a terminal. */
+  readonly stdoutIsPipe?: boolean;
   /** Typed on the terminal, or piped in. */
   readonly stdin?: string;
   /** Whether standard input is a terminal. Default: as the outputs. */
@@ -41,7 +43,7 @@ class Kept {
 
 export async function runCli(argv: readonly string[], options: RunOptions): Promise<RunResult> {
   const { cwd, env = {}, columns, stdin = '', stdinIsTerminal = columns !== undefined } = options;
-  const stdout = new Kept(columns);
+  const stdout = new Kept(options.stdoutIsPipe === true ? undefined : columns);
   const stderr = new Kept(columns);
   const input: InputStream = Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: stdinIsTerminal });
   const code = await main({

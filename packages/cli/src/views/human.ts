@@ -22,6 +22,8 @@ export function createHumanView(terminal: Terminal, now: () => number): View {
         drawStatus(message);
       } else if (message.human !== undefined) {
         terminal.write(message.stream, message.human(terminal.style(message.stream)));
+        // The line was erased to make room: the next one is drawn at once.
+        drawnAt = Number.NEGATIVE_INFINITY;
       }
     },
     end: () => terminal.status(null),

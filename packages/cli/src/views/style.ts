@@ -15,6 +15,7 @@ export interface Style {
 }
 
 const DEFAULT_WIDTH = 100;
+const LEAST_WIDTH = 20;
 
 export function createStyle(colours: boolean, width = DEFAULT_WIDTH): Style {
   const paint = picocolors.createColors(colours);
@@ -25,7 +26,8 @@ export function createStyle(colours: boolean, width = DEFAULT_WIDTH): Style {
     note: paint.cyan,
     strong: paint.bold,
     faint: paint.dim,
-    width: Math.max(40, width),
+    // Some terminals say that they have no columns at all.
+    width: width === 0 ? DEFAULT_WIDTH : Math.max(LEAST_WIDTH, width),
   };
 }
 
