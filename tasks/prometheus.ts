@@ -8,12 +8,15 @@ import { createInterface } from 'node:readline';
 import { type Availability, debianBinaryOrReason } from './debian.ts';
 import { remoteWriteBodies, type WrittenSeries } from './remote-write.ts';
 
-/** The Prometheus that this project compares itself with comes from this suite; it answers as version 3.5 LTS. */
-const SUITE = 'sid';
+/**
+ * The suites that the reference versions come from. 3: version 3.5 LTS, which this project compares itself with.
+ * 2: version 2.53 LTS, for what changed between the two.
+ */
+const SUITES = { 3: 'sid', 2: 'trixie' } as const;
 
 /** The program, or the reason why tests with it are skipped. With `CI=true` it throws instead. */
-export function prometheusBinary(): Promise<Availability> {
-  return debianBinaryOrReason({ package: 'prometheus', suite: SUITE, binary: 'prometheus' });
+export function prometheusBinary(major: keyof typeof SUITES = 3): Promise<Availability> {
+  return debianBinaryOrReason({ package: 'prometheus', suite: SUITES[major], binary: 'prometheus' });
 }
 
 export interface PrometheusOptions {

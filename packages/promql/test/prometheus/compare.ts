@@ -15,15 +15,15 @@ export type Question = { readonly query: string } & (
 /** An answer reduced to what must agree: an error's class, or the data. */
 export type Answer = { readonly error: string; readonly message: string } | { readonly data: ApiData };
 
-export async function askOurs(question: Question, storage: Storage): Promise<Answer> {
+export async function askOurs(question: Question, storage: Storage, compat: 2 | 3 = 3): Promise<Answer> {
   const parsed = parse(question.query);
   if (!parsed.ok) return { error: 'bad_data', message: parsed.problems[0]!.message };
   try {
     if (question.kind === 'instant') {
-      return { data: instantToApi(await queryInstant(parsed.expr, { storage, time: question.time })) };
+      return { data: instantToApi(await queryInstant(parsed.expr, { storage, compat, time: question.time })) };
     }
     const { start, end, step } = question;
-    return { data: rangeToApi(await queryRange(parsed.expr, { storage, start, end, step })) };
+    return { data: rangeToApi(await queryRange(parsed.expr, { storage, compat, start, end, step })) };
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     return { error: error.code === 'bad_range' ? 'bad_data' : 'execution', message: error.message };
