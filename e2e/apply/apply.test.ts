@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Entity } from '@obsiac/model';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyEvent } from '../../packages/cli/src/apply/apply.ts';
+import { systemFileCalls } from '../../packages/cli/src/state/replace-file.ts';
 import { modelArbitrary } from '../../packages/model/test/arbitrary.ts';
 import { channel, entity, indicator, rule, typicalEntity } from './model.ts';
 import { type Fate, type FaultyProxy, startProxy } from './proxy.ts';
@@ -519,4 +520,66 @@ it('takes few writes of the state for many operations', async () => {
   expect(result.done).toHaveLength(1000);
   const serial = (await workspace.state())!.serial;
   expect(serial).toBeLessThan(60);
+});
+
+describe('a state that cannot be written', () => {
+  const many = { entities: Array.from({ length: 100 }, (_, index) => typicalEntity(`entity-${index}`)) };
+
+  it('from the start ends the apply before anything is sent', async () => {
+    const rename = () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+    const failed = workspace.apply(hurried(), many, { files: { ...systemFileCalls, rename } });
+    await expect(failed).rejects.toMatchObject({ name: 'StateError', code: 'no_space' });
+    expect(writes()).toEqual([]);
+  });
+
+  it('in the middle stops the apply; the next one finds in the service what was not recorded', async () => {
+    let calls = 0;
+    const rename: typeof systemFileCalls.rename = (from, to) => {
+      calls += 1;
+      return calls > 5
+        ? Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }))
+        : systemFileCalls.rename(from, to);
+    };
+    const result = await workspace.apply(hurried(), many, { files: { ...systemFileCalls, rename } });
+    expect(result.exit).toBe(5);
+    expect(result.stopped).toContain('no space is left');
+    expect(result.done.length).toBeGreaterThan(0);
+    expect(result.done.length + result.failed.length + result.skipped.length).toBe(800);
+    expect(await workspace.apply(hurried(), many)).toMatchObject({ failed: [], skipped: [], exit: 0 });
+    expect((await workspace.state())!.pending).toEqual([]);
+    expect(hasChanges(await workspace.plan(hurried(), many))).toBe(false);
+  });
+
+  it('since the lock was lost stops the apply and leaves the file to the other', async () => {
+    const lockFile = `${workspace.statePath}.lock.info`;
+    proxy.fate = ({ number }) => {
+      if (number === 60)
+        writeFileSync(lockFile, readFileSync(lockFile, 'utf8').replace(/"id": "[^"]+"/, '"id": "another"'));
+      return 'pass';
+    };
+    const result = await workspace.apply(hurried(), many);
+    expect(result.exit).toBe(5);
+    expect(result.stopped).toContain('The lock was lost');
+    expect(result.skipped.length).toBeGreaterThan(0);
+    expect(readFileSync(lockFile, 'utf8')).toContain('another');
+    rmSync(lockFile);
+    expect(await workspace.apply(hurried(), many)).toMatchObject({ failed: [], exit: 0 });
+    expect(hasChanges(await workspace.plan(hurried(), many))).toBe(false);
+  });
+});
+
+it('takes the id that an update answers with, as a service that replaces rules gives a new one', async () => {
+  const client = hurried();
+  const [before] = [typicalEntity('checkout')];
+  await workspace.apply(client, { entities: [before!] });
+  proxy.fate = ({ method, path, body }) =>
+    method === 'PUT' && path.includes('/alert-rules/')
+      ? { status: 200, body: { ...JSON.parse(body), id: 'a-new-id' } }
+      : 'pass';
+  const after = {
+    ...before!,
+    alert_rules: before!.alert_rules.map((each) => (each.name === 'Errors' ? { ...each, bad_minutes: 1 } : each)),
+  };
+  expect(await workspace.apply(client, { entities: [after] })).toMatchObject({ done: [{ id: 'a-new-id' }], exit: 0 });
+  expect((await workspace.state())!.entities['checkout']!.alert_rules['Errors']!.id).toBe('a-new-id');
 });

@@ -16,6 +16,7 @@ import { type ApplyInput, type ApplyResult, applyPlan } from '../../packages/cli
 import { sha256 } from '../../packages/cli/src/digest.ts';
 import { acquireLock } from '../../packages/cli/src/lock/lock.ts';
 import { readActual } from '../../packages/cli/src/remote/read-actual.ts';
+import type { FileCalls } from '../../packages/cli/src/state/replace-file.ts';
 import { openState, readStateFile, type StateOwner } from '../../packages/cli/src/state/state-file.ts';
 
 export type Wanted = { readonly entities: readonly Entity[]; readonly moved?: Model['moved'] };
@@ -25,7 +26,11 @@ export interface Workspace {
   state(): Promise<State | null>;
   plan(client: Client, wanted: Wanted): Promise<Plan>;
   /** Plans and applies. */
-  apply(client: Client, wanted: Wanted, more?: Partial<ApplyInput>): Promise<ApplyResult>;
+  apply(
+    client: Client,
+    wanted: Wanted,
+    more?: Partial<ApplyInput> & { readonly files?: FileCalls },
+  ): Promise<ApplyResult>;
   remove(): void;
 }
 
@@ -41,11 +46,18 @@ export function createWorkspace(owner: StateOwner): Workspace {
     statePath,
     state,
     plan,
-    async apply(client, wanted, more = {}) {
+    async apply(client, wanted, { files, ...more } = {}) {
       const lock = await acquireLock({ statePath, operation: 'apply', timeoutMs: 0 });
       try {
-        const writer = openState({ path: statePath, previous: await state(), owner, toolVersion: '0', lock });
-        return await applyPlan({ plan: await plan(client, wanted), client, state: writer, ...more });
+        const writer = openState({
+          path: statePath,
+          previous: await state(),
+          owner,
+          toolVersion: '0',
+          lock,
+          ...(files && { files }),
+        });
+        return await applyPlan({ plan: await plan(client, wanted), client, state: writer, stop: lock.lost, ...more });
       } finally {
         await lock.release();
       }

@@ -58,7 +58,7 @@ export class Ledger {
   readonly done: Outcome[] = [];
   readonly failed: Outcome[] = [];
   readonly skipped: Outcome[] = [];
-  /** Whether the service was changed at all. */
+  /** Whether the service was changed, or may have been. */
   hasSent = false;
   /** Addresses that were not done, with what to say to whoever waits for them. */
   readonly #undone = new Map<string, string>();

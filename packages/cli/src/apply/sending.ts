@@ -145,7 +145,7 @@ export class Sending {
 
   #recordFailure(change: Change, error: ApiError): void {
     const id = this.#halfDone.get(change);
-    if (id !== undefined) this.#ledger.hasSent = true;
+    if (id !== undefined || error.ambiguous) this.#ledger.hasSent = true;
     if (id !== undefined && change.kind === 'entity' && change.action === 'create') {
       // It stands, without its metadata. It is ours from now on, and differs from whatever is wanted.
       this.#input.state.editor.record(change.address, { id, digest: NO_DIGEST });
