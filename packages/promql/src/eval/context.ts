@@ -48,6 +48,8 @@ export interface Annotation {
 
 /** After so much work (samples or values, roughly) the clock is looked at. */
 const WORK_PER_LOOK = 250_000;
+/** The longest time a timer can be set to, milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 /** So long (milliseconds) the evaluation runs before it lets other tasks run. */
 const SLICE = 20;
 
@@ -107,9 +109,32 @@ export class Context {
   /** Throws when the query was aborted or its time is over. */
   check(): void {
     if (this.signal?.aborted) throw new QueryError('aborted', 'The query was cancelled.');
-    if (this.#clock() - this.#begun > this.limits.timeout) {
-      throw new QueryError('timeout', `The query took longer than ${this.limits.timeout} ms.`);
-    }
+    if (this.#left() < 0) throw new QueryError('timeout', `The query took longer than ${this.limits.timeout} ms.`);
+  }
+
+  #left(): number {
+    return this.limits.timeout - (this.#clock() - this.#begun);
+  }
+
+  /**
+   * For waiting on others: a signal that is aborted with the query or when its time is over, and a race of a promise
+   * with it, so that a store that never answers does not hold the query.
+   */
+  untilDeadline(): { readonly signal: AbortSignal; readonly race: <T>(work: Promise<T>) => Promise<T> } {
+    const late = AbortSignal.timeout(Math.max(0, Math.min(Math.ceil(this.#left()), LONGEST_TIMER)));
+    const signal = this.signal ? AbortSignal.any([this.signal, late]) : late;
+    const race = <T>(work: Promise<T>): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        const stop = () => {
+          const message = late.aborted
+            ? `The query took longer than ${this.limits.timeout} ms.`
+            : 'The query was cancelled.';
+          reject(new QueryError(late.aborted ? 'timeout' : 'aborted', message));
+        };
+        signal.addEventListener('abort', stop, { once: true });
+        work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+      });
+    return { signal, race };
   }
 
   /** Refuses an operation that would hold too many values. */

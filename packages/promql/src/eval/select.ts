@@ -120,27 +120,28 @@ function refuseUnsupported(call: Call): void {
 export async function readData(expr: Expr, grid: Grid, context: Context): Promise<void> {
   const planner = new Planner(context);
   planner.visit(expr, grid, 0);
+  context.check();
+  const { signal, race } = context.untilDeadline();
   let samples = 0;
-  await Promise.all(
-    planner.reads.map(async ({ selector, from, to }) => {
-      const series = await context.storage.select(matchersOf(selector), from, to, { signal: context.signal });
-      if (series.length > context.limits.series) {
-        throw new QueryError(
-          'too_many_series',
-          `The selector reads ${series.length} series, more than the limit of ${context.limits.series}.`,
-          selector.span,
-        );
-      }
-      for (const { times } of series) samples += times.length;
-      if (samples > context.limits.samples) {
-        throw new QueryError(
-          'too_many_samples',
-          `The query reads more than the limit of ${context.limits.samples} samples.`,
-          selector.span,
-        );
-      }
-      context.data.set(selector, series);
-    }),
-  );
+  const reads = planner.reads.map(async ({ selector, from, to }) => {
+    const series = await context.storage.select(matchersOf(selector), from, to, { signal });
+    if (series.length > context.limits.series) {
+      throw new QueryError(
+        'too_many_series',
+        `The selector reads ${series.length} series, more than the limit of ${context.limits.series}.`,
+        selector.span,
+      );
+    }
+    for (const { times } of series) samples += times.length;
+    if (samples > context.limits.samples) {
+      throw new QueryError(
+        'too_many_samples',
+        `The query reads more than the limit of ${context.limits.samples} samples.`,
+        selector.span,
+      );
+    }
+    context.data.set(selector, series);
+  });
+  await race(Promise.all(reads));
   context.check();
 }
