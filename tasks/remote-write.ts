@@ -53,11 +53,7 @@ function timeSeries(out: Writer, series: WrittenSeries, from: number, to: number
     });
   }
   for (let i = from; i < to; i++) {
-    out.message(2, () => {
-      if (series.stale?.[i]) out.fixed64(1, STALE);
-      else out.double(1, series.values[i]!);
-      out.int64(2, series.times[i]!);
-    });
+    out.sample(series.stale?.[i] ? undefined : series.values[i]!, series.times[i]!);
   }
 }
 
@@ -99,25 +95,20 @@ class Writer {
     this.length += encoded.length;
   }
 
-  double(field: number, value: number): void {
-    this.#room(10);
-    this.#varint((field << 3) | 1);
-    this.#view.setFloat64(this.length, value, true);
-    this.length += 8;
-  }
-
-  fixed64(field: number, bytes: Uint8Array): void {
-    this.#room(10);
-    this.#varint((field << 3) | 1);
-    this.#buffer.set(bytes, this.length);
-    this.length += 8;
-  }
-
-  int64(field: number, value: number): void {
-    this.#room(12);
-    this.#varint(field << 3);
-    if (value >= 0) this.#varint(value);
-    else this.#negative(value);
+  /** Field 2 of a series: a sample with its value in field 1 (a staleness marker when undefined) and time in field 2. */
+  sample(value: number | undefined, time: number): void {
+    this.#room(24);
+    this.#buffer[this.length] = (2 << 3) | 2;
+    const start = this.length + 2;
+    this.#buffer[start] = (1 << 3) | 1;
+    if (value === undefined) this.#buffer.set(STALE, start + 1);
+    else this.#view.setFloat64(start + 1, value, true);
+    this.#buffer[start + 9] = 2 << 3;
+    this.length = start + 10;
+    if (time >= 0) this.#varint(time);
+    else this.#negative(time);
+    // A sample is shorter than 128 bytes, so its length takes one.
+    this.#buffer[start - 1] = this.length - start;
   }
 
   #varint(value: number): void {
