@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Passing {
+interface Passing {
   readonly method: string;
   /** Below the organisation, or the whole path for others. */
   readonly path: string;

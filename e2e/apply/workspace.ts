@@ -19,7 +19,7 @@ import { readActual } from '../../packages/cli/src/remote/read-actual.ts';
 import type { FileCalls } from '../../packages/cli/src/state/replace-file.ts';
 import { openState, readStateFile, type StateOwner } from '../../packages/cli/src/state/state-file.ts';
 
-export type Wanted = { readonly entities: readonly Entity[]; readonly moved?: Model['moved'] };
+type Wanted = { readonly entities: readonly Entity[]; readonly moved?: Model['moved'] };
 
 export interface Workspace {
   readonly statePath: string;
@@ -67,7 +67,7 @@ export function createWorkspace(owner: StateOwner): Workspace {
 }
 
 /** What a service holds, without the ids, in an order of its own: for comparing two services. */
-export function contentsOf({ entities }: Actual): unknown {
+function contentsOf({ entities }: Actual): unknown {
   const sorted = <T>(values: readonly T[]): T[] =>
     [...values].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   return sorted(

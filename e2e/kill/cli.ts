@@ -13,7 +13,7 @@ export interface Ended {
   readonly output: string;
 }
 
-export interface Run {
+interface Run {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
 }

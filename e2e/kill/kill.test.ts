@@ -14,9 +14,9 @@ import { type CliDirectory, createCliDirectory, type Ended, thirtyObjects } from
 
 const SOAK = process.env['OBSIAC_SOAK'] === '1';
 /** All points take minutes. */
-const TIMEOUT_MS = SOAK ? 30 * 60_000 : 120_000;
+const TIMEOUT_MS = SOAK ? 30 * 60_000 : 300_000;
 /** Every how many-th point is tried in the ordinary run. */
-const STRIDE = 6;
+const STRIDE = 8;
 const APPLY = ['apply', '-y'];
 
 let service: TestService;
@@ -27,7 +27,7 @@ let reference: unknown;
 let requests = 0;
 let fileCalls = 0;
 
-const killer = `file://${join(import.meta.dirname, 'kill-at-file-call.ts')}`;
+const killer = new URL('./kill-at-file-call.ts', import.meta.url).href;
 const faulty = (at: number, log?: string): Record<string, string> => ({
   NODE_OPTIONS: `--import ${killer}`,
   KILL_AT: String(at),

@@ -99,7 +99,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-describe('the service killed under an apply', { timeout: SOAK ? 20 * 60_000 : 120_000 }, () => {
+describe('the service killed under an apply', { timeout: SOAK ? 20 * 60_000 : 300_000 }, () => {
   it('and started again: the next apply ends where an undisturbed one does', async () => {
     const undisturbed = createCliDirectory(thirtyObjects(), proxy.base, config().api_config);
     expect(await undisturbed.start(['apply', '-y']).ended).toMatchObject({ code: 0 });

@@ -8,7 +8,7 @@ const text = z.string().nullish();
 const id = z.union([z.string().min(1), z.int().transform(String)]);
 const texts = z.record(z.string(), z.string());
 
-export const readMetadata = z.object({
+const readMetadata = z.object({
   team: text,
   tags: z.array(z.string()).nullish(),
   labels: texts.nullish(),

@@ -28,7 +28,7 @@ interface Said {
 }
 
 /** Milliseconds that `Retry-After` asks for: seconds or an HTTP date (RFC 9110, 10.2.3). Undefined: absent or unreadable. */
-export function retryAfterMs(value: string | null, now: number): number | undefined {
+function retryAfterMs(value: string | null, now: number): number | undefined {
   if (value === null || value.trim() === '') return undefined;
   const seconds = Number(value.trim());
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);

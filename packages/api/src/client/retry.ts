@@ -32,7 +32,7 @@ export const sleepFor: Sleep = (ms, signal) =>
   });
 
 /** Milliseconds to wait before attempt `attempt + 1`, or null when there is no more to try. */
-export function waitBefore(error: ApiError, attempt: number, startedAt: number, policy: RetryPolicy): number | null {
+function waitBefore(error: ApiError, attempt: number, startedAt: number, policy: RetryPolicy): number | null {
   if (!error.retryable) return null;
   if (error.code !== 'rate_limited' && attempt >= policy.maxAttempts) return null;
   const cap = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 20));

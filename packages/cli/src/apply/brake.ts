@@ -13,7 +13,7 @@ const NO_ANSWER: ReadonlySet<ApiErrorCode> = new Set([
 const HOPELESS: ReadonlySet<ApiErrorCode> = new Set(['tls', 'not_the_api', 'unknown_organization', 'revision_moved']);
 const ABOUT_THE_TOKEN: ReadonlySet<ApiErrorCode> = new Set(['credentials_refused', 'scope_too_low']);
 
-export type StopKind = 'cancelled' | 'lost' | 'service' | 'stale' | 'state';
+type StopKind = 'cancelled' | 'lost' | 'service' | 'stale' | 'state';
 
 export interface Stop {
   readonly kind: StopKind;

@@ -40,7 +40,7 @@ export interface ApplyResult {
 
 type Rest = Partial<Pick<Outcome, 'id' | 'ms' | 'reason' | 'error'>>;
 
-export function outcomeOf(change: Change, { id = change.id, ms = 0, reason, error }: Rest = {}): Outcome {
+function outcomeOf(change: Change, { id = change.id, ms = 0, reason, error }: Rest = {}): Outcome {
   return {
     address: change.address,
     ...(change.previousAddress === undefined ? {} : { previousAddress: change.previousAddress }),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const text = z.string().max(1024);
 
-export const lockInfo = z.object({
+const lockInfo = z.object({
   id: text.min(1),
   who: text,
   host: text,
@@ -47,7 +47,7 @@ export interface Vitals {
 }
 
 /** Beats come every few seconds; twenty missed ones are no hiccup. */
-export const EXPIRY_MS = 60_000;
+const EXPIRY_MS = 60_000;
 export const HEARTBEAT_MS = 3000;
 const WATCH_MS = 8000;
 

@@ -42,7 +42,7 @@ async function failure(promise: Promise<unknown>): Promise<LockError> {
 
 /** Another process that takes the lock and holds it until it is killed or told to end. */
 async function otherHolder(): Promise<{ child: ChildProcess; info: LockInfo }> {
-  const child = fork(join(import.meta.dirname, 'testdata/hold.ts'), [statePath], { silent: true });
+  const child = fork(new URL('./testdata/hold.ts', import.meta.url), [statePath], { silent: true });
   children.push(child);
   const info = await new Promise<LockInfo>((resolve, reject) => {
     child.once('message', (message) => resolve(message as LockInfo));
