@@ -15,6 +15,9 @@ import type { Settings } from './settings/definition.ts';
 import { createAccessTokens } from './tokens/access-tokens.ts';
 import { VERSION } from './version.ts';
 
+/** Milliseconds between two looks for connections that have become idle while the service stops. */
+const IDLE_SWEEP = 50;
+
 export interface AppOptions {
   /** Unix milliseconds; the clock of the machine unless given. */
   readonly now?: () => number;
@@ -165,12 +168,22 @@ function reportStart(log: FastifyBaseLogger, settings: Settings, address: Addres
 }
 
 async function stop(running: Running): Promise<void> {
-  await running.server?.close();
+  if (running.server) await closeServer(running.server);
   if (running.store) await closeStore(running.store);
   running.lock?.release();
   delete running.server;
   delete running.store;
   delete running.lock;
+}
+
+/** A connection that a client keeps open for its next request must not hold up the end. */
+async function closeServer(server: Api): Promise<void> {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP);
+  try {
+    await server.close();
+  } finally {
+    clearInterval(sweep);
+  }
 }
 
 function createLogger(settings: Settings, logTo: DestinationStream | undefined): FastifyBaseLogger {

@@ -45,7 +45,7 @@ export function temporaryDir(): string {
   return mkdtempSync(path.join(tmpdir(), 'obsiac-service-'));
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -53,7 +53,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly body?: unknown;
   /** Sent as it is, instead of `body` as JSON. */
   readonly raw?: string;

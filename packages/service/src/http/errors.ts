@@ -36,7 +36,7 @@ export function handleError(error: FastifyError | Error, request: FastifyRequest
 }
 
 /** The wire's body of a refusal. */
-export function bodyOf(refusal: Refusal): ErrorBody {
+function bodyOf(refusal: Refusal): ErrorBody {
   const body: ErrorBody = { error: refusal.message, code: refusal.code };
   return refusal.details.length > 0 ? { ...body, details: [...refusal.details] } : body;
 }

@@ -37,7 +37,7 @@ export async function searchPage(
  * Filters are taken from left to right; each is joined to what stands before it by its own conjunction,
  * `and` unless it says `or`. Without filters everything matches.
  */
-export function matches(entity: FoundEntity & { entity_class: string }, filters: readonly Filter[]): boolean {
+function matches(entity: FoundEntity & { entity_class: string }, filters: readonly Filter[]): boolean {
   return filters.reduce((sofar, filter, index) => {
     const matched = valuesOf(entity, filter).some((value) => compare(value, filter));
     if (index === 0) return matched;

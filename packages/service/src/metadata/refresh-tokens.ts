@@ -15,7 +15,7 @@ export function generateRefreshToken(scope: Scope): string {
 }
 
 /** A token has 256 random bits, so a plain hash of it cannot be guessed back. */
-export function hashOf(token: string): string {
+function hashOf(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }
 

@@ -1,15 +1,15 @@
 /** The tables of the metadata store as Kysely sees them; the same in SQLite and PostgreSQL. */
 import type { Scope } from '@obsiac/api';
-import type { Generated, Insertable, Selectable } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 
 /** 0 or 1: SQLite has no other truth, and one store should not differ from the other. */
-export type Flag = number;
+type Flag = number;
 /** Unix seconds. */
-export type Seconds = number;
+type Seconds = number;
 /** JSON as text. */
 type Json = string;
 
-export interface OrganizationTable {
+interface OrganizationTable {
   id: string;
   slug: string;
   name: string;
@@ -17,7 +17,7 @@ export interface OrganizationTable {
   created_at: Seconds;
 }
 
-export interface RefreshTokenTable {
+interface RefreshTokenTable {
   id: string;
   organization_id: string;
   name: string;
@@ -29,7 +29,7 @@ export interface RefreshTokenTable {
   revoked_at: Seconds | null;
 }
 
-export interface EntityTable {
+interface EntityTable {
   id: string;
   organization_id: string;
   name: string;
@@ -51,7 +51,7 @@ export interface EntityTable {
   updated_at: Seconds;
 }
 
-export interface KpiTable {
+interface KpiTable {
   id: string;
   organization_id: string;
   entity_id: string;
@@ -66,7 +66,7 @@ export interface KpiTable {
   updated_at: Seconds;
 }
 
-export interface AlertRuleTable {
+interface AlertRuleTable {
   id: string;
   organization_id: string;
   entity_id: string;
@@ -93,7 +93,7 @@ export interface AlertRuleTable {
 }
 
 /** A channel (`parent_id` null), or its attachment to an entity for a severity. */
-export interface NotificationSettingTable {
+interface NotificationSettingTable {
   id: Generated<number>;
   organization_id: string;
   parent_id: number | null;
@@ -112,7 +112,7 @@ export interface NotificationSettingTable {
   updated_at: Seconds;
 }
 
-export interface DataSourceTable {
+interface DataSourceTable {
   id: string;
   organization_id: string;
   name: string;
@@ -126,7 +126,7 @@ export interface DataSourceTable {
   updated_at: Seconds;
 }
 
-export interface AuditEntryTable {
+interface AuditEntryTable {
   id: Generated<number>;
   organization_id: string;
   at: Seconds;
@@ -141,7 +141,7 @@ export interface AuditEntryTable {
 }
 
 /** Facts about the database itself, for example which key seals its secrets. */
-export interface InstallationTable {
+interface InstallationTable {
   name: string;
   value: string;
 }
@@ -158,12 +158,10 @@ export interface Tables {
   installation: InstallationTable;
 }
 
-export type OrganizationRow = Selectable<OrganizationTable>;
 export type RefreshTokenRow = Selectable<RefreshTokenTable>;
 export type EntityRow = Selectable<EntityTable>;
 export type KpiRow = Selectable<KpiTable>;
 export type AlertRuleRow = Selectable<AlertRuleTable>;
 export type NotificationSettingRow = Selectable<NotificationSettingTable>;
-export type NewNotificationSetting = Insertable<NotificationSettingTable>;
 export type DataSourceRow = Selectable<DataSourceTable>;
 export type AuditEntryRow = Selectable<AuditEntryTable>;

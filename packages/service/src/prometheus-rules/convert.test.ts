@@ -1,3 +1,4 @@
+import { parseModel } from '@obsiac/model';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Refusal } from '../refusal.ts';
@@ -117,6 +118,21 @@ describe('conversion of Prometheus rules', () => {
       ]),
     );
     expect(parse(yaml).entities).toHaveLength(1);
+  });
+
+  it('makes a model that the tool takes as it is', () => {
+    const yaml = convertRules(`groups:
+- name: "Räder & Söhne / 1"
+  rules:
+  - {alert: A, expr: 'up == 0', for: 5m, labels: {severity: page}, annotations: {summary: s, description: d}}
+  - {alert: A, expr: 'absent(up) # none', annotations: {description: d, runbook_url: 'https://r'}}
+  - {alert: "B: {{ x }}", expr: 'sum by (job) (rate(errors[5m])) / 2 > 0.05'}
+- name: "Räder & Söhne / 1"
+  rules: [{alert: A, expr: up}]
+`);
+    const { model, diagnostics } = parseModel([{ file: 'converted.yaml', text: yaml }]);
+    expect(diagnostics.filter((diagnostic) => diagnostic.severity === 'error')).toEqual([]);
+    expect(model?.entities.map((entity) => entity.alert_rules.length)).toEqual([3, 1]);
   });
 
   it('refuses an alias bomb', () => {

@@ -4,7 +4,7 @@ const NUMBER = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
 const CONDITION = new RegExp(String.raw`^\s*expr\s*(>=|<=|==|!=|>|<)\s*(${NUMBER})\s*$`);
 const BAD_MINUTES = /^\s*count_true\s*\(\s*result\s*\)\s*>=\s*(\d{1,9})(?:\.0*)?\s*$/;
 
-export type Operator = '>' | '>=' | '<' | '<=' | '==' | '!=';
+type Operator = '>' | '>=' | '<' | '<=' | '==' | '!=';
 
 export interface Condition {
   readonly operator: Operator;

@@ -2,7 +2,7 @@
 import type { ALGORITHMS } from '@obsiac/api';
 import { MACROS, type Macro } from '@obsiac/model';
 
-export type Algorithm = (typeof ALGORITHMS)[number];
+type Algorithm = (typeof ALGORITHMS)[number];
 
 const ALGORITHM_OF: Readonly<Record<Macro, Algorithm>> = {
   low_spike: 'low_spike',

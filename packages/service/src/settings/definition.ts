@@ -3,19 +3,22 @@ import { z } from 'zod';
 
 const wholeNumber = (minimum: number, maximum: number) =>
   z
-    .union([
-      z
-        .string()
-        .regex(/^\d{1,15}$/, 'must be a whole number')
-        .transform(Number),
-      z.number(),
-    ])
+    .union(
+      [
+        z
+          .string()
+          .regex(/^\d{1,15}$/)
+          .transform(Number),
+        z.number(),
+      ],
+      'must be a whole number',
+    )
     .pipe(z.int('must be a whole number').min(minimum).max(maximum));
 
-const flag = z.union([
-  z.boolean(),
-  z.enum(['true', 'false', '1', '0'], 'must be true or false').transform((text) => text === 'true' || text === '1'),
-]);
+const flag = z.union(
+  [z.boolean(), z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')],
+  'must be true or false',
+);
 
 const httpUrl = z
   .string()

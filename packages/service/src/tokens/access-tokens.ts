@@ -5,19 +5,19 @@ import { newId } from '../metadata/ids.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Seconds. */
-export const ACCESS_TOKEN_LIFETIME = 3600;
+const ACCESS_TOKEN_LIFETIME = 3600;
 
 /** Verified tokens remembered, so that a client's hundred requests cost one signature check. */
 const REMEMBERED = 1000;
 
-export interface Grant {
+interface Grant {
   /** Id of the refresh token it comes from. */
   readonly tokenId: string;
   readonly slug: string;
   readonly scopes: readonly Scope[];
 }
 
-export interface IssuedToken {
+interface IssuedToken {
   readonly accessToken: string;
   /** Unix seconds. */
   readonly issuedAt: number;
