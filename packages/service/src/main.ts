@@ -48,7 +48,9 @@ function report(error: unknown): number {
     return EXIT_ERROR;
   }
   const { code, message, stack } = error as NodeJS.ErrnoException;
-  say(code ? `Cannot go on: ${message}` : `This is a bug in obsiac-service:\n${stack ?? String(error)}`);
+  // A host with several addresses gives one error for each, and an empty sentence for all.
+  const sentence = message || (error as { errors?: readonly Error[] }).errors?.[0]?.message;
+  say(code ? `Cannot go on: ${sentence}` : `This is a bug in obsiac-service:\n${stack ?? String(error)}`);
   return EXIT_ERROR;
 }
 

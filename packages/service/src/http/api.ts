@@ -28,6 +28,10 @@ export const DELETE: { scopes: readonly Scope[] } = { scopes: ['delete'] };
 /** Detaching undoes a write, and is a DELETE: known clients send the one token or the other. */
 export const DETACH: { scopes: readonly Scope[] } = { scopes: ['write', 'delete'] };
 
+/** The dashboard says so with every request, and may then not edit what `ui_readonly` keeps as code. */
+const CLIENT_HEADER = 'x-obsiac-client';
+const DASHBOARD = 'dashboard';
+
 /** The answer to a write that has nothing else to say. */
 export const success = z.object({ message: z.literal('success') });
 export const SUCCESS = { message: 'success' } as const;
@@ -42,7 +46,13 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'internal',
   'unavailable',
 ];
-const ON_WRITE: readonly ErrorCode[] = ['bad_request', 'revision_moved', 'body_too_large', 'unsupported_media_type'];
+const ON_WRITE: readonly ErrorCode[] = [
+  'bad_request',
+  'ui_readonly',
+  'revision_moved',
+  'body_too_large',
+  'unsupported_media_type',
+];
 
 type Responses<T extends z.ZodType> = { 200: T } & Record<number, z.ZodType>;
 
@@ -79,6 +89,7 @@ export async function write<T>(
       organizationId: identity.organizationId,
       actor: identity.tokenName,
       ifMatch: request.headers['if-match'],
+      fromDashboard: request.headers[CLIENT_HEADER] === DASHBOARD,
     },
     work,
   );

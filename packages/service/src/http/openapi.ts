@@ -31,7 +31,8 @@ const DESCRIPTION = `Alert managers, their indicators and alert rules, notificat
 Exchange a refresh token at \`/api/v4/oauth/access_token\`, then send the access token as
 \`X-LAST9-API-TOKEN: Bearer <token>\` or \`Authorization: Bearer <token>\`. Reading needs a token of scope read or write,
 POST and PUT one of scope write, DELETE one of scope delete. A refusal is \`{"error", "code", "details"}\`.
-Members that a schema does not know are ignored.`;
+Members that a schema does not know are ignored. A write that sends \`X-Obsiac-Client: dashboard\` is a person's edit in
+the dashboard: it is refused for entities with \`ui_readonly\`.`;
 
 export async function describeApi(app: Api): Promise<void> {
   const schemaRegistry = z.registry<{ id: string }>();

@@ -8,11 +8,13 @@ import { parseExpression } from '../rules/expression.ts';
 import { newId } from './ids.ts';
 import type { Change } from './store.ts';
 import type { AlertRuleRow, EntityRow, Tables } from './tables.ts';
+import { requireEditable, requireEditableId } from './ui-readonly.ts';
 
 export type RuleDocument = z.output<typeof alertRuleDocument>;
 
 /** @throws Refusal `bad_request` with the field, `duplicate_name` */
 export async function createRule(change: Change, entity: EntityRow, document: RuleDocument): Promise<AlertRule> {
+  requireEditable(change, entity);
   const columns = columnsOf(document);
   await requireIndicators(change, entity.id, columns);
   await requireFreeName(change, entity.id, columns.rule_name, undefined);
@@ -40,6 +42,7 @@ export async function updateRule(
   document: RuleDocument,
 ): Promise<AlertRule> {
   const old = await requireRule(change.tx, change.organizationId, entityId, id);
+  await requireEditableId(change, entityId);
   const columns = { ...columnsOf(document), updated_at: change.now };
   await requireIndicators(change, entityId, columns);
   if (columns.rule_name !== old.rule_name) await requireFreeName(change, entityId, columns.rule_name, id);
@@ -59,6 +62,7 @@ export async function updateRule(
 /** @throws Refusal `not_found` */
 export async function deleteRule(change: Change, entityId: string, id: string): Promise<void> {
   const old = await requireRule(change.tx, change.organizationId, entityId, id);
+  await requireEditableId(change, entityId);
   await change.tx.deleteFrom('alert_rules').where('id', '=', id).execute();
   change.record({
     action: 'delete',
@@ -116,6 +120,7 @@ function columnsOf(document: RuleDocument) {
   }
   const expression = parseExpression(document.expression, document.primary_indicator);
   if ('problem' in expression) throw refuseField('body.expression', expression.problem);
+  requireTimezone(document.recurring_mute_schedule?.timezone);
   return {
     rule_name: document.rule_name,
     primary_indicator: document.primary_indicator,
@@ -133,6 +138,15 @@ function columnsOf(document: RuleDocument) {
     expression_args: JSON.stringify(document.expression_args ?? {}),
     recurring_mute_schedule: document.recurring_mute_schedule ? JSON.stringify(document.recurring_mute_schedule) : null,
   };
+}
+
+function requireTimezone(timezone: string | undefined): void {
+  if (timezone === undefined) return;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+  } catch {
+    throw refuseField('body.recurring_mute_schedule.timezone', 'must be a name like Europe/Berlin');
+  }
 }
 
 function badMinutesOf(document: RuleDocument): number {

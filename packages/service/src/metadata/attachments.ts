@@ -5,6 +5,7 @@ import { toAttachment } from './channel-rows.ts';
 import { requireEntity } from './entities.ts';
 import type { Change } from './store.ts';
 import type { NotificationSettingRow } from './tables.ts';
+import { requireEditable } from './ui-readonly.ts';
 
 /**
  * Attaches a channel to an entity for a severity. Doing it again changes who is mentioned and keeps the row.
@@ -17,6 +18,7 @@ export async function attachChannel(change: Change, channelId: number, request: 
     .executeTakeFirst();
   if (!channel) throw notFound('notification channel', channelId);
   const entity = await requireEntity(change.tx, change.organizationId, request.entity_id);
+  requireEditable(change, entity);
   const old = await selectRows(change)
     .where('parent_id', '=', channelId)
     .where('entity_id', '=', request.entity_id)
@@ -60,6 +62,7 @@ async function detach(change: Change, rows: readonly NotificationSettingRow[]): 
   for (const row of rows) {
     const channel = await selectRows(change).where('id', '=', row.parent_id).executeTakeFirstOrThrow();
     const entity = await requireEntity(change.tx, change.organizationId, row.entity_id!);
+    requireEditable(change, entity);
     await change.tx.deleteFrom('notification_settings').where('id', '=', row.id).execute();
     change.record({
       action: 'detach',

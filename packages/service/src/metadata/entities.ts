@@ -7,6 +7,7 @@ import { newId } from './ids.ts';
 import { insertIndicators } from './kpis.ts';
 import type { Change } from './store.ts';
 import type { EntityRow, Tables } from './tables.ts';
+import { requireEditable } from './ui-readonly.ts';
 
 /** @throws Refusal `duplicate_external_ref`, `duplicate_name` (of an inline indicator) */
 export async function createEntity(change: Change, document: EntityDocument): Promise<Entity> {
@@ -35,6 +36,7 @@ export async function createEntity(change: Change, document: EntityDocument): Pr
  */
 export async function updateEntity(change: Change, id: string, document: EntityUpdate): Promise<Entity> {
   const old = await requireEntity(change.tx, change.organizationId, id);
+  requireEditable(change, old);
   const externalRef = document.external_ref ?? old.external_ref;
   if (externalRef !== old.external_ref) await requireFreeReference(change, externalRef, id);
   const columns = { ...columnsOf(document), external_ref: externalRef, updated_at: change.now };
@@ -48,6 +50,7 @@ export async function updateEntity(change: Change, id: string, document: EntityU
 /** Replaces the metadata document. @throws Refusal `not_found` */
 export async function putMetadata(change: Change, id: string, document: MetadataDocument): Promise<Metadata> {
   const old = await requireEntity(change.tx, change.organizationId, id);
+  requireEditable(change, old);
   const metadata = JSON.stringify(normaliseMetadata(document));
   await change.tx.updateTable('entities').set({ metadata, updated_at: change.now }).where('id', '=', id).execute();
   const [before, after] = [toMetadata(old), toMetadata({ ...old, metadata })];
@@ -58,6 +61,7 @@ export async function putMetadata(change: Change, id: string, document: Metadata
 /** Deletes the entity with its indicators, rules and attachments. @throws Refusal `not_found` */
 export async function deleteEntity(change: Change, id: string): Promise<void> {
   const old = await requireEntity(change.tx, change.organizationId, id);
+  requireEditable(change, old);
   await change.tx.deleteFrom('entities').where('id', '=', id).execute();
   change.record({ action: 'delete', kind: 'entity', object_id: id, object_name: old.name, before: toEntity(old) });
 }

@@ -10,12 +10,14 @@ import { newId } from './ids.ts';
 import { renameIndicatorInRules } from './rule-references.ts';
 import type { Change } from './store.ts';
 import type { KpiRow, Tables } from './tables.ts';
+import { requireEditableId } from './ui-readonly.ts';
 
 const DEFAULT_SOURCE = 'levitate';
 const DEFAULT_TYPE = 'custom';
 
 /** The entity must exist: callers check. @throws Refusal `duplicate_name` */
 export async function createKpi(change: Change, entityId: string, document: KpiDocument): Promise<Kpi> {
+  await requireEditableId(change, entityId);
   await requireFreeName(change, entityId, document.name, undefined);
   const row = newRow(change, entityId, document);
   await change.tx.insertInto('kpis').values(row).execute();
@@ -63,6 +65,7 @@ export async function insertIndicators(
 /** Replaces the indicator; when its name changes, the rules that name it follow. @throws Refusal `not_found`, `duplicate_name` */
 export async function updateKpi(change: Change, entityId: string, id: string, document: KpiDocument): Promise<Kpi> {
   const old = await requireKpi(change.tx, change.organizationId, entityId, id);
+  await requireEditableId(change, entityId);
   const columns = { ...columnsOf(document), updated_at: change.now };
   if (columns.name !== old.name) {
     await requireFreeName(change, entityId, columns.name, id);
@@ -84,6 +87,7 @@ export async function updateKpi(change: Change, entityId: string, id: string, do
 /** @throws Refusal `not_found`, `in_use` when a rule of the entity needs it */
 export async function deleteKpi(change: Change, entityId: string, id: string): Promise<void> {
   const old = await requireKpi(change.tx, change.organizationId, entityId, id);
+  await requireEditableId(change, entityId);
   const rule = await change.tx
     .selectFrom('alert_rules')
     .select(['id', 'rule_name'])

@@ -55,6 +55,8 @@ export interface ChangeRequest {
   readonly actor: string;
   /** The value of `If-Match`, as sent. */
   readonly ifMatch?: string | undefined;
+  /** A person edits in the dashboard: entities with `ui_readonly` are then closed. */
+  readonly fromDashboard?: boolean | undefined;
 }
 
 /** One write under way. All that it does is kept or dropped together. */
@@ -64,6 +66,7 @@ export interface Change {
   readonly organizationId: string;
   /** Unix seconds. */
   readonly now: number;
+  readonly fromDashboard: boolean;
   record(entry: AuditDraft): void;
 }
 
@@ -90,7 +93,14 @@ export async function change<T>(
       const now = Math.floor(store.now() / 1000);
       const entries: AuditDraft[] = [];
       const record = (entry: AuditDraft) => void entries.push(entry);
-      const value = await work({ tx, vault: store.vault, organizationId: request.organizationId, now, record });
+      const value = await work({
+        tx,
+        vault: store.vault,
+        organizationId: request.organizationId,
+        now,
+        fromDashboard: request.fromDashboard ?? false,
+        record,
+      });
       await insertAuditEntries(tx, { ...request, at: now, revision }, entries);
       return { value, revision };
     }),

@@ -34,18 +34,22 @@ export function createWriteQueue(db: Kysely<Tables>): WriteQueue {
         if (line) return void line.push(job);
         const jobs = [job];
         waiting.set(organizationId, jobs);
-        void drain(db, jobs).finally(() => waiting.delete(organizationId));
+        void drain(db, jobs, () => waiting.delete(organizationId));
       }),
   };
 }
 
-/** Runs batches until no job is left; never rejects, since every job hears of its own end. */
-async function drain(db: Kysely<Tables>, jobs: Job[]): Promise<void> {
+/**
+ * Runs batches until no job is left; never rejects, since every job hears of its own end.
+ * @param leave takes the empty line away in the very step that found it empty, so that no job joins a line nobody serves
+ */
+async function drain(db: Kysely<Tables>, jobs: Job[], leave: () => void): Promise<void> {
   while (jobs.length > 0) {
     // Requests that came in the same turn of the event loop get into line before the batch leaves.
     await endOfTurn();
     await runBatch(db, jobs.splice(0, BATCH));
   }
+  leave();
 }
 
 async function runBatch(db: Kysely<Tables>, jobs: readonly Job[]): Promise<void> {

@@ -1,4 +1,14 @@
-import { alertRule, alertRuleList, entity, entityAlertRules, entityList, kpi, kpiList, metadata } from '@obsiac/api';
+import {
+  alertRule,
+  alertRuleList,
+  entity,
+  entityAlertRules,
+  entityList,
+  kpi,
+  kpiList,
+  metadata,
+  type Scope,
+} from '@obsiac/api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   BACKENDS,
@@ -188,6 +198,42 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('entities, KPIs and rule
           ...(await service.call('read', 'GET', '/alert-rules')).body,
         ];
         expect(left.filter((each: { entity_id: string }) => each.entity_id === id)).toEqual([]);
+      });
+    });
+
+    describe('ui_readonly', () => {
+      it('closes the entity and what belongs to it to the dashboard, and to nobody else', async () => {
+        const rule = (await service.call('write', 'POST', `${base}/alert-rules`, ruleBody())).body;
+        const [errors, latency] = await kpis();
+        const channel = { name: `c ${count}`, type: 'slack', destination: 'https://x' };
+        const channelId = (await service.call('write', 'POST', '/notification_settings', channel)).body.id;
+        const attach = { entity_id: id, severity: 'breach' };
+        const attached = (await service.call('write', 'POST', `/notification_settings/${channelId}/attach`, attach))
+          .body;
+        await service.call('write', 'PUT', base, entityBody({ ui_readonly: true }));
+        const edits: [Scope, string, string, unknown?][] = [
+          ['write', 'PUT', `${base}/metadata`, {}],
+          ['write', 'POST', `${base}/kpis`, kpiBody({ name: 'New' })],
+          ['write', 'PUT', `${base}/kpis/${errors.id}`, kpiBody()],
+          ['write', 'POST', `${base}/alert-rules`, ruleBody({ rule_name: 'New' })],
+          ['write', 'PUT', `${base}/alert-rules/${rule.id}`, ruleBody()],
+          ['write', 'POST', `/notification_settings/${channelId}/attach`, { ...attach, severity: 'threat' }],
+          ['write', 'DELETE', `/notification_settings/${attached.id}/attach`],
+          ['delete', 'DELETE', `${base}/kpis/${latency.id}`],
+          ['delete', 'DELETE', `${base}/alert-rules/${rule.id}`],
+          ['write', 'PUT', base, entityBody({ ui_readonly: true })],
+          ['delete', 'DELETE', base],
+        ];
+        for (const [scope, method, path, body] of edits) {
+          const refused = await service.call(scope, method, path, body, { 'x-obsiac-client': 'dashboard' });
+          expect([refused.status, refused.body.code], `${method} ${path}`).toEqual([403, 'ui_readonly']);
+        }
+        const dashboard = { 'x-obsiac-client': 'dashboard' };
+        const snooze = await service.call('write', 'POST', `${base}/alert-rules/snooze`, { until: 0 }, dashboard);
+        expect(snooze.status).toBe(200);
+        for (const [scope, method, path, body] of edits) {
+          expect((await service.call(scope, method, path, body)).status, `${method} ${path}`).toBe(200);
+        }
       });
     });
 
@@ -422,6 +468,10 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('entities, KPIs and rule
         ['body.severity', { severity: 'warning' }],
         ['body.is_disabled', { is_disabled: 'yes' }],
         ['body.mute_until', { mute_until: -2 }],
+        [
+          'body.recurring_mute_schedule.timezone',
+          { recurring_mute_schedule: { enabled: true, timezone: 'Mars/Olympus', windows: [] } },
+        ],
         ['body.properties.annotations.a', { properties: { annotations: { a: 1 } } }],
         ['body.expression_args.Errors.variables.x', { expression_args: { Errors: { variables: { x: [] } } } }],
         [
