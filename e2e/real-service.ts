@@ -6,10 +6,10 @@ import path from 'node:path';
 
 const program = path.join(import.meta.dirname, '../packages/service/bin/obsiac-service.js');
 
-export type Scope = 'read' | 'write' | 'delete';
+type Scope = 'read' | 'write' | 'delete';
 
 /** The three tokens of a config. */
-export type Tokens = Readonly<Record<Scope, string>>;
+type Tokens = Readonly<Record<Scope, string>>;
 
 export interface RealService {
   /** `http://127.0.0.1:PORT/api/v4` */

@@ -10,7 +10,7 @@ import {
 } from './base-model.ts';
 
 /** A planned change, as the JSON events show it. */
-export interface Expected {
+interface Expected {
   readonly addr: string;
   readonly action: string;
   /** Paths of the fields; undefined: not looked at, for what is created or deleted. */

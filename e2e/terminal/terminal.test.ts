@@ -1,6 +1,6 @@
 /** What the command does on a terminal, without one, and when it is interrupted. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RunOptions, runCli } from '../../packages/cli/test/run-cli.ts';
@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-function writeConfig(apiBaseUrl: string): void {
+function writeConfig(apiBaseUrl: string, tokens: RealService['tokens'] = service.tokens): void {
   const access = (scope: 'read' | 'write' | 'delete') => ({
-    refresh_token: service.tokens[scope],
+    refresh_token: tokens[scope],
     api_base_url: apiBaseUrl,
     org: service.org,
   });
@@ -27,6 +27,16 @@ function writeConfig(apiBaseUrl: string): void {
     state_lock_file_path: 'state.lock',
   };
   writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config));
+}
+
+/** Names, sizes and times of all files: what writing would change. */
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => {
+      const { size, mtimeMs } = statSync(path.join(folder, name));
+      return `${name} ${size} ${mtimeMs}`;
+    });
 }
 
 function writeModel(count: number): void {
@@ -158,11 +168,66 @@ describe('destroy on a terminal', () => {
   });
 });
 
+describe('a plan', () => {
+  it('only reads, with the read token alone, and writes no file', async () => {
+    const proxy = await startSlowProxy(service.apiBaseUrl, 0);
+    try {
+      await run(['apply', '-y']);
+      writeModel(5);
+      writeConfig(proxy.apiBaseUrl, { read: service.tokens.read, write: 'no-such-token', delete: 'no-such-token' });
+      rmSync(path.join(directory, 'state.lock'));
+      const before = filesIn(directory);
+      expect((await run(['plan', '--detailed-exitcode'])).code).toBe(2);
+      expect(filesIn(directory)).toEqual(before);
+      expect(proxy.requests.length).toBeGreaterThan(3);
+      const writes = proxy.requests.filter(
+        (one) => !one.startsWith('GET ') && one !== 'POST /api/v4/oauth/access_token',
+      );
+      expect(writes).toEqual([]);
+      expect(proxy.requests.filter((one) => one.startsWith('POST '))).toHaveLength(1);
+    } finally {
+      await proxy.stop();
+      writeConfig(service.apiBaseUrl);
+      await run(['apply', '-y']);
+    }
+  });
+});
+
+describe('a held lock', () => {
+  it('turns a second apply away, lets a plan through, and can be removed by its ID alone', async () => {
+    const proxy = await startSlowProxy(service.apiBaseUrl, 1500);
+    try {
+      writeConfig(proxy.apiBaseUrl);
+      const first = run(['apply', '--concurrency', '1']);
+      const lockFile = path.join(directory, 'state.lock.lock.info');
+      while (!existsSync(lockFile)) await new Promise((resolve) => setTimeout(resolve, 20));
+      const second = await run(['apply']);
+      expect(second).toMatchObject({ code: 6, stderr: expect.stringContaining('Another run holds the state lock') });
+      expect(second.stderr).toContain(`process ${process.pid}`);
+      expect((await run(['plan'])).code).toBe(0);
+      expect((await run(['force-unlock', 'not-the-id'])).code).toBe(1);
+      const { id } = JSON.parse(readFileSync(lockFile, 'utf8')) as { id: string };
+      expect(second.stderr).toContain(id);
+      expect(await run(['force-unlock', id])).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
+      // It has lost its lock, so it stops; what it did stays known or is found again.
+      expect((await first).code).not.toBe(0);
+      expect((await run(['apply'])).code).toBe(0);
+      expect((await run(['plan', '--detailed-exitcode'])).code).toBe(0);
+      expect((await run(['destroy', '--yes'])).code).toBe(0);
+    } finally {
+      await proxy.stop();
+    }
+  });
+});
+
 describe('an interrupted apply', () => {
   /** Starts an apply that takes a second per write, and interrupts it `times` times once the first object is there. */
-  async function interrupt(times: number): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  async function interrupt(
+    times: number,
+    node = process.execPath,
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
     const child = spawn(
-      process.execPath,
+      node,
       [launcher, '-mf', 'model.yaml', '-c', 'config.json', 'apply', '--json', '--concurrency', '1'],
       { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
     );
@@ -208,6 +273,20 @@ describe('an interrupted apply', () => {
       expect(rest.stdout).toContain(`Resources: ${12 - done} added`);
       expect((await run(['plan', '--detailed-exitcode'])).code).toBe(0);
       await run(['destroy', '--yes']);
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it.runIf(existsSync('/usr/bin/node'))('hears of it through the launcher too', async () => {
+    const proxy = await startSlowProxy(service.apiBaseUrl, 300);
+    try {
+      writeConfig(proxy.apiBaseUrl);
+      writeModel(12);
+      const { code, stderr } = await interrupt(1, '/usr/bin/node');
+      expect(code).toBe(9);
+      expect(stderr).not.toContain('stopping at once');
+      expect((await run(['destroy', '--yes'])).code).toBe(0);
     } finally {
       await proxy.stop();
     }

@@ -11,7 +11,7 @@ import { VERSION } from './version.ts';
 import { applyEnded, applyStep } from './views/apply/messages.ts';
 import { lockAcquired, lockReleased, waitingForLock } from './views/locks.ts';
 
-export type Operation = 'apply' | 'destroy';
+type Operation = 'apply' | 'destroy';
 
 /** A state that nobody else can write until the work is done. */
 export interface LockedState {

@@ -81,7 +81,7 @@ export function writeScript(script: Script, results: readonly string[]): string 
 }
 
 /** Splits a command line as a shell would: spaces, single and double quotes, backslashes. */
-export function splitWords(line: string): readonly string[] {
+function splitWords(line: string): readonly string[] {
   const words: string[] = [];
   for (const match of line.matchAll(/(?:'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+))(\s*)/g)) {
     const [, single, double, escaped, plain, space] = match;

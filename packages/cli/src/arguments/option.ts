@@ -1,6 +1,6 @@
 /** What an option of the command line is, and the options that several commands have in common. */
 
-export type ValueKind = 'text' | 'integer' | 'duration';
+type ValueKind = 'text' | 'integer' | 'duration';
 
 /** One option. Every name may be written with one dash or two, with its value after a space or after `=`. */
 export interface Option {

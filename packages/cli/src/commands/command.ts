@@ -4,7 +4,7 @@ import type { ExitCode, Outcome } from '../exit-code.ts';
 import type { Terminal } from '../views/terminal.ts';
 import type { View } from '../views/view.ts';
 
-export interface Example {
+interface Example {
   /** What it does, as a short line. */
   readonly about: string;
   readonly command: string;

@@ -1,7 +1,7 @@
 /** Command lines for people to copy: quoted as a POSIX shell needs it. */
 
 /** The word as it is, or in single quotes when a shell would read it differently. */
-export function shellWord(word: string): string {
+function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

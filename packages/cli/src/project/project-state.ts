@@ -21,7 +21,7 @@ export async function openProjectState(args: Arguments, context: Context): Promi
 }
 
 /** A path as short as it can be said from the working directory. */
-export function shownPath(absolute: string, cwd: string): string {
+function shownPath(absolute: string, cwd: string): string {
   const relative = path.relative(cwd, absolute);
   return relative.startsWith('..') ? absolute : relative;
 }

@@ -3,7 +3,7 @@ import { type ExitCode, outcomeOf } from '../exit-code.ts';
 import type { JsonEvent, View } from './view.ts';
 
 /** Goes up by one in the first part when an event changes so that a reader could break. */
-export const JSON_UI_VERSION = '1.0';
+const JSON_UI_VERSION = '1.0';
 
 /** The event as a line: `@level @message @module @timestamp type`, then the rest. */
 export function jsonLine(event: JsonEvent, at: Date): string {

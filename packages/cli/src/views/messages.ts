@@ -1,6 +1,7 @@
 /** The messages that every command shares: diagnostics, failures, notices, and plain results. */
 import type { Diagnostic } from '@obsiac/model';
 import type { FailureText } from '../failure.ts';
+import { rangeJson } from './range.ts';
 import { harmless, type Style, wrap } from './style.ts';
 import type { JsonEvent, Message } from './view.ts';
 
@@ -109,11 +110,7 @@ function diagnosticEvent(diagnostic: Diagnostic, snippet: string | undefined): J
       summary,
       detail,
       ...(source && {
-        range: {
-          filename: source.file,
-          start: { line: source.line, column: source.column },
-          end: { line: source.endLine, column: source.endColumn },
-        },
+        range: rangeJson(source),
       }),
       ...(snippet !== undefined && { snippet: { code: snippet } }),
     },

@@ -5,7 +5,7 @@ import type { FailureText } from '../failure.ts';
 import type { PlanReport } from './plan/report.ts';
 import type { Style } from './style.ts';
 
-export type JsonLevel = 'error' | 'warn' | 'info' | 'debug';
+type JsonLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** One line of the JSON stream, before the view adds level, module, time and the sentence. */
 export interface JsonEvent {

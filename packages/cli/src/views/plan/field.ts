@@ -15,7 +15,7 @@ const CONTEXT_LINES = 2;
  * A value on one line, in quotes when it is a text, so that `"5"` and `5` look different. A text with double quotes in it,
  * as queries have, stands in single ones as it would in YAML.
  */
-export function valueText(value: Json | undefined): string {
+function valueText(value: Json | undefined): string {
   if (value === undefined) {
     return ABSENT;
   }

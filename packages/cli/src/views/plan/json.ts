@@ -1,5 +1,6 @@
 /** A plan as JSON events: drift, one event a change, suggestions, totals. */
-import { type Change, type Drift, type Plan, parseAddress, type Source, shownFields } from '@obsiac/model';
+import { type Change, type Drift, type Plan, parseAddress, shownFields } from '@obsiac/model';
+import { rangeJson } from '../range.ts';
 import type { JsonEvent } from '../view.ts';
 import { KIND_NAMES, type PlanReport, shortName, totalsLine, unmanagedLines } from './report.ts';
 
@@ -10,15 +11,6 @@ export function resourceJson(address: string, kind: Change['kind']) {
     kind,
     entity: parseAddress(address)?.entity ?? address,
     name: parseAddress(address)?.name || address,
-  };
-}
-
-/** Where something stands in the user's files, as the JSON stream writes it; columns count from 1, the end is exclusive. */
-export function rangeJson(source: Source) {
-  return {
-    filename: source.file,
-    start: { line: source.line, column: source.column },
-    end: { line: source.endLine, column: source.endColumn },
   };
 }
 
@@ -76,7 +68,7 @@ function changeEvent(change: Change): JsonEvent {
 }
 
 /** Terraform's counters `add`, `change`, `remove`, and ours beside them. */
-export function changesJson(totals: Plan['totals'], operation: string) {
+function changesJson(totals: Plan['totals'], operation: string) {
   return {
     add: totals.create,
     change: totals.update,
