@@ -46,6 +46,27 @@ export const COMMANDS: readonly CommandNode[] = [
     load: async () => (await import('./schema.ts')).schema,
   },
   {
+    name: 'promql',
+    summary: 'Try the PromQL engine by hand',
+    commands: [
+      {
+        name: 'check',
+        summary: 'Check an expression: syntax and types',
+        load: async () => (await import('./promql-check.ts')).promqlCheck,
+      },
+      {
+        name: 'format',
+        summary: 'Print an expression in its canonical form',
+        load: async () => (await import('./promql-format.ts')).promqlFormat,
+      },
+      {
+        name: 'eval',
+        summary: 'Evaluate an expression over a file or a server',
+        load: async () => (await import('./promql-eval.ts')).promqlEval,
+      },
+    ],
+  },
+  {
     name: 'completion',
     summary: 'Print a completion script for a shell',
     load: async () => (await import('./completion.ts')).completion,

@@ -1,6 +1,7 @@
 /** Simulated `http_requests`: a shop's traffic with about sixty fields a record, as Logpush writes them. */
+
+import type { Moment } from './moment.ts';
 import type { Random } from './random.ts';
-import type { Moment } from './simulate.ts';
 import { type Resource, type Visitor, type World, ZONE } from './world.ts';
 
 interface Outcome {

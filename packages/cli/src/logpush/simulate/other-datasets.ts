@@ -1,7 +1,7 @@
 /** Simulated records of the other datasets: three by hand, the rest from the catalogue's field types. */
 import type { Dataset, DatasetField } from '@obsiac/model';
+import type { Moment } from './moment.ts';
 import type { Random } from './random.ts';
-import type { Moment } from './simulate.ts';
 import { type World, ZONE } from './world.ts';
 
 /** Writes an object as JSON in which a bigint is a bare integer: a timestamp in nanoseconds does not fit a double. */

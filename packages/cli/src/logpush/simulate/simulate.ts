@@ -1,6 +1,7 @@
 /** Simulated edge traffic: the same seed gives the same records, whatever the batches they are cut into. */
 import { DATASETS } from '@obsiac/model';
 import { httpRequest } from './http-requests.ts';
+import type { Moment } from './moment.ts';
 import { dnsLog, firewallEvent, genericRecord, workersTraceEvent } from './other-datasets.ts';
 import { createRandom, type Random } from './random.ts';
 import { createWorld, type World } from './world.ts';
@@ -15,11 +16,6 @@ export interface Simulation {
   readonly rate: number;
   /** When the origin fails, in Unix nanoseconds; null for an uneventful day. */
   readonly incident: { readonly from: bigint; readonly to: bigint } | null;
-}
-
-/** What is so at the time of a record. */
-export interface Moment {
-  readonly incident: boolean;
 }
 
 type Writer = (at: bigint, moment: Moment, world: World, random: Random) => string;
