@@ -64,9 +64,13 @@ export async function pageOfAttachments(
   if (entityId !== undefined) select = select.where('attachment.entity_id', '=', entityId);
   if (after !== undefined) select = select.where('attachment.id', '>', after);
   const rows = await select.orderBy('attachment.id').limit(limit).execute();
-  return rows.map(({ entity_name, entity_namespace, ...row }) =>
-    toAttachment(row, row, { id: row.entity_id!, name: entity_name, namespace: entity_namespace }, vault),
-  );
+  // Many entities share few channels: each is opened and masked once.
+  const channels = new Map<number, ShownChannel>();
+  return rows.map((row) => {
+    const channel = channels.get(row.parent_id!) ?? shown(row, vault);
+    channels.set(row.parent_id!, channel);
+    return rowOf(row, channel, { id: row.entity_id!, name: row.entity_name, namespace: row.entity_namespace });
+  });
 }
 
 export function toChannel(row: NotificationSettingRow, vault: Vault, users: readonly AttachedEntity[]): ChannelRow {
@@ -96,8 +100,17 @@ export function toAttachment(
   entity: AttachedEntity,
   vault: Vault,
 ): ChannelRow {
+  return rowOf(row, shown({ ...channel, organization_id: row.organization_id }, vault), entity);
+}
+
+type AttachmentColumns = Pick<
+  NotificationSettingRow,
+  'id' | 'parent_id' | 'severity' | 'mention' | 'snooze_until' | 'created_at' | 'updated_at'
+>;
+
+function rowOf(row: AttachmentColumns, channel: ShownChannel, entity: AttachedEntity): ChannelRow {
   return {
-    ...shown({ ...channel, organization_id: row.organization_id }, vault),
+    ...channel,
     id: row.id,
     namespace: entity.namespace,
     service: entity.name,
@@ -114,6 +127,8 @@ export function toAttachment(
     updated_at: row.updated_at,
   };
 }
+
+type ShownChannel = ReturnType<typeof shown>;
 
 function shown(
   channel: Pick<
