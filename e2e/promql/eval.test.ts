@@ -21,7 +21,7 @@ describe.skipIf(reason !== undefined)(`promql eval --url${reason ? ` (skipped: $
   const end = Math.floor(Date.now() / 60_000) * 60_000;
 
   beforeAll(async () => {
-    server = await startPrometheus({ binary: binary!.path }).path });
+    server = await startPrometheus({ binary: binary!.path });
     const steps = Array.from({ length: 61 }, (_, step) => step);
     const times = steps.map((step) => end - (60 - step) * 30_000);
     await server.write(
