@@ -34,6 +34,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
       .toLowerCase()
       .replace(/[\s_-]+/g, '');
   const wanted = bare(name);
+  if (wanted === '') return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   let tried = 0;

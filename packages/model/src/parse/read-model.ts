@@ -63,6 +63,7 @@ const isEmpty = (node: ParsedNode) => 'value' in node && node.value === null;
 function readItems(source: SourceFile, layout: Layout, visitor: ModelVisitor): boolean {
   const { itemStarts, end } = layout;
   const start = itemStarts[0]!;
+  if (end - start < 2) return false;
   // A comment of the same length in the place of the items keeps every offset.
   const text = `${source.text.slice(0, start)}#${' '.repeat(end - start - 2)}\n${source.text.slice(end)}`;
   const { root, diagnostics } = parseYamlText(source, text, 0);
@@ -96,8 +97,11 @@ function readRoot(
   let foundList = false;
   for (const pair of root.items as { key: ParsedNode; value: ParsedNode | null }[]) {
     const key = reader.readKey(pair.key);
+    // An empty key stands after what comes before it, and the items are not there.
+    if (items && key === undefined) return false;
     if (key === 'entities' && !foundList) {
-      const list = items && (pair.value === null || isEmpty(pair.value)) ? items() : listOf(pair.value);
+      if (items && pair.value !== null && !isEmpty(pair.value)) return false;
+      const list = items ? items() : listOf(pair.value);
       foundList = list !== undefined;
       for (const node of list ?? []) visitor.entity(reader.read(node), createPlace(source, node, reader.targetOf));
       fields[key] = list ? [] : reader.read(pair.value);

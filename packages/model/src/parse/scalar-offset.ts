@@ -41,12 +41,27 @@ function contentStart(text: string, scalar: ScalarNode, start: number): number {
 /** The token in the file that gives the next character of the value. */
 function nextToken(text: string, scalar: ScalarNode, at: number, wanted: number): Token {
   if (isSpace(wanted)) return spaceToken(text, scalar, at);
-  let from = at;
-  while (isSpace(text.charCodeAt(from)) || isLineJoin(text, scalar, from)) from += 1;
+  const from = visibleFrom(text, scalar, at);
   if (scalar.type === Scalar.QUOTE_DOUBLE && text[from] === '\\') return escapeToken(text, from);
   const isQuotePair = scalar.type === Scalar.QUOTE_SINGLE && text[from] === "'";
   return { from, to: from + (isQuotePair ? 2 : 1), units: 1 };
 }
+
+/** Skips white space, be it written as an escape. */
+function visibleFrom(text: string, scalar: ScalarNode, at: number): number {
+  let from = at;
+  for (;;) {
+    const sequence =
+      scalar.type === Scalar.QUOTE_DOUBLE && text[from] === '\\'
+        ? SPACE_ESCAPE.exec(text.slice(from, from + 10))
+        : null;
+    if (sequence) from += sequence[0].length;
+    else if (isSpace(text.charCodeAt(from)) || isLineJoin(text, scalar, from)) from += 1;
+    else return from;
+  }
+}
+
+const SPACE_ESCAPE = /^\\(?:[tnr \t]|x(?:20|09|0a|0d)|u00(?:20|09|0a|0d)|U000000(?:20|09|0a|0d))/i;
 
 /** White space of the value is one character of the file, an escape, or nothing (the fold of a line break). */
 function spaceToken(text: string, scalar: ScalarNode, at: number): Token {

@@ -35,7 +35,7 @@ export function parseYamlText(source: SourceFile, text: string, from: number): P
     if (!second.done) diagnostics.push(severalDocuments(source, second.value as Document.Parsed));
     return { root: document.contents, diagnostics };
   } catch (error) {
-    // The parser recurses; a stack overflow is its only answer to an input that nests without end.
+    // The parser recurses, and a stack overflow is one of its answers to an input that nests without end.
     if (!(error instanceof RangeError)) throw error;
     return { root: null, diagnostics: [tooDeep(source, from)] };
   }
@@ -43,11 +43,15 @@ export function parseYamlText(source: SourceFile, text: string, from: number): P
 
 function syntaxProblems(source: SourceFile, document: Document.Parsed): Diagnostic[] {
   const all: YAMLError[] = [...document.errors, ...document.warnings];
+  const tooDeepAt = all.find((error) => error.code === 'RESOURCE_EXHAUSTION');
+  if (tooDeepAt) return [tooDeep(source, tooDeepAt.pos[0])];
   // A tab as indentation makes the lines around it look wrong too.
   const tabs = all.filter((error) => error.code === 'TAB_AS_INDENT');
   const diagnostics: Diagnostic[] = [];
   const seenLines = new Set<number>();
-  for (const error of tabs.length > 0 ? tabs : all) {
+  for (const [i, error] of (tabs.length > 0 ? tabs : all).entries()) {
+    // What is left over after a value that ended too early is no mistake of its own.
+    if (i > 0 && /in YAML stream/.test(error.message)) continue;
     const diagnostic = yamlProblem(
       source,
       /^Missing closing/.test(error.message) ? atOpeningQuote(error, document) : error,

@@ -136,6 +136,21 @@ const MESSAGE_WORDINGS: readonly (readonly [pattern: RegExp, wording: Wording])[
     },
   ],
   [
+    /^Unexpected flow-\S+ (?:at node end|in)/,
+    {
+      code: 'yaml/syntax',
+      detail:
+        'A bracket, brace or comma stands here that belongs to no list or mapping. Inside [ ] and { }, a text that holds one must be in quotes.',
+    },
+  ],
+  [
+    /^Unexpected .*(?:at node end|in YAML stream|in (?:block|flow|collection))/,
+    {
+      code: 'yaml/syntax',
+      detail: `This cannot stand here: the value before it is complete already. Check the indentation. ${QUOTE_ADVICE}`,
+    },
+  ],
+  [
     /flow (collection|map|sequence|seq)|^Expected flow|must end with a|end with [\]}]/i,
     {
       code: 'yaml/syntax',

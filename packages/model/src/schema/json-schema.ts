@@ -39,6 +39,7 @@ export function configJsonSchema(): JsonSchema {
 
 /** Mappings whose optional fields may be written without a value (`tags:`), which is the same as leaving them out. */
 const NULLABLE: ReadonlySet<z.ZodType> = new Set<z.ZodType>([
+  modelSchema,
   entitySchema,
   adhocFilterSchema,
   alertRuleSchema,
