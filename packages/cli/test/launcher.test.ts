@@ -7,15 +7,15 @@ import { describe, expect, it } from 'vitest';
 const launcher = path.join(import.meta.dirname, '../bin/obsiac.js');
 const root = path.join(import.meta.dirname, '../../..');
 
-/** A Node older than the pinned one, as a user's machine may have; null when this machine has none. */
-function olderNode(): string | null {
+/** A Node older than the pinned one as a user's machine may have it; where there is none, the pinned one that claims to be. */
+function olderNode(): readonly [program: string, ...flags: string[]] {
   const candidates = ['/usr/bin/node', '/usr/local/bin/node'].filter((file) => existsSync(file));
-  return (
-    candidates.find((file) => {
-      const major = Number.parseInt(execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }), 10);
-      return major >= 20 && major < 24;
-    }) ?? null
-  );
+  const found = candidates.find((file) => {
+    const major = Number.parseInt(execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }), 10);
+    return major >= 20 && major < 24;
+  });
+  const claim = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })";
+  return found ? [found] : [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(claim)}`];
 }
 
 interface Ended {
@@ -35,21 +35,23 @@ function ended(child: ReturnType<typeof spawn>): Promise<Ended> {
   return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, output })));
 }
 
-describe.skipIf(olderNode() === null)('started by an older Node', () => {
-  const node = olderNode() ?? '';
+describe('started by an older Node', () => {
+  const [node, ...flags] = olderNode();
 
   it('runs on the pinned one', async () => {
-    const { code, output } = await ended(spawn(node, [launcher, 'version']));
+    const { code, output } = await ended(spawn(node, [...flags, launcher, 'version']));
     expect(code).toBe(0);
     expect(output).toMatch(/Node\.js 2[4-9]\./);
   });
 
   it('hands the exit code on', async () => {
-    expect(await ended(spawn(node, [launcher, 'plan']))).toMatchObject({ code: 3 });
+    expect(await ended(spawn(node, [...flags, launcher, 'plan']))).toMatchObject({ code: 3 });
   });
 
   it('hands arguments on untouched', async () => {
-    const { output } = await ended(spawn(node, [launcher, 'state', 'show', "a 'b' $c", '-c', 'no such file.json']));
+    const { output } = await ended(
+      spawn(node, [...flags, launcher, 'state', 'show', "a 'b' $c", '-c', 'no such file.json']),
+    );
     expect(output).toContain('no such file.json');
   });
 });
