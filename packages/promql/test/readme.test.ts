@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 test('the example of the readme prints what it says', async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-  const [, code, output] = /```ts\n([\s\S]*?)```\n\nprints\n\n```json\n([\s\S]*?)```/.exec(readme)!;
+  const [, code, output] = /```ts\n([\s\S]*?)```\n\nprints\n\n```text\n([\s\S]*?)```/.exec(readme)!;
   const folder = await mkdtemp(join(tmpdir(), 'readme-'));
   try {
     const file = join(folder, 'example.mts');

@@ -27,12 +27,12 @@ export async function pick(
     const best = new Best(members, sign);
     for (let step = 0; step < count; step++) {
       for (const index of best.at(step, Math.min(Math.trunc(param[step]!), members.length))) kept[index]![step] = 1;
+      if (context.spend(members.length)) await context.pause();
     }
     const picked = members.map(({ labels, values }, i) => ({ labels, values, present: kept[i]! }));
     // One step is an instant query, whose answer is in order.
     if (count === 1) out.push(...best.order().map((index) => picked[index]!));
     else out.push(...picked);
-    if (context.spend(count * members.length)) await context.pause();
   }
   return out;
 }

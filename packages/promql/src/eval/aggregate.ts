@@ -1,6 +1,6 @@
 /** Aggregations that give one series per group: sum, avg, min, max, count, group, stddev, stdvar, quantile. */
 import { type Labels, only, without } from '../series/labels.ts';
-import { type Aggregate, METRIC_NAME } from '../syntax/ast.ts';
+import { type Aggregate, type AggregateOp, METRIC_NAME } from '../syntax/ast.ts';
 import { type Column, emptyColumn } from './columns.ts';
 import type { Context } from './context.ts';
 import { quantileOf } from './sliding.ts';
@@ -27,185 +27,193 @@ export function groupsOf(columns: readonly Column[], expr: Aggregate): Group[] {
   return [...groups.values()];
 }
 
-/** Takes the series of a group in order and writes the result of each step. */
-type Accumulate = (members: readonly Column[], out: Column) => void;
+/** Takes the series of a group one by one, and then writes what is left to write. */
+interface Accumulator {
+  add(member: Column): void;
+  finish?(): void;
+}
+
+type Start = (out: Column) => Accumulator;
 
 function each(column: Column, visit: (step: number, value: number) => void): void {
   const { values, present } = column;
   for (let i = 0; i < present.length; i++) if (present[i] === 1) visit(i, values[i]!);
 }
 
-function sum(members: readonly Column[], out: Column): void {
-  const { values: sums, present: seen } = out;
+const sum: Start = ({ values: sums, present: seen }) => {
   const count = sums.length;
   const carries = new Float64Array(count);
-  for (const { values, present } of members) {
-    for (let i = 0; i < count; i++) {
-      if (present[i] === 0) continue;
-      const value = values[i]!;
-      if (seen[i] === 0) {
-        seen[i] = 1;
-        sums[i] = value;
-        continue;
+  return {
+    add({ values, present }) {
+      for (let i = 0; i < count; i++) {
+        if (present[i] === 0) continue;
+        const value = values[i]!;
+        if (seen[i] === 0) {
+          seen[i] = 1;
+          sums[i] = value;
+          continue;
+        }
+        const before = sums[i]!;
+        const t = before + value;
+        if (t === Number.POSITIVE_INFINITY || t === Number.NEGATIVE_INFINITY) carries[i] = 0;
+        else if (Math.abs(before) >= Math.abs(value)) carries[i]! += before - t + value;
+        else carries[i]! += value - t + before;
+        sums[i] = t;
       }
-      const before = sums[i]!;
-      const t = before + value;
-      if (t === Number.POSITIVE_INFINITY || t === Number.NEGATIVE_INFINITY) carries[i] = 0;
-      else if (Math.abs(before) >= Math.abs(value)) carries[i]! += before - t + value;
-      else carries[i]! += value - t + before;
-      sums[i] = t;
-    }
-  }
-  for (let i = 0; i < count; i++) sums[i]! += carries[i]!;
-}
+    },
+    finish() {
+      for (let i = 0; i < count; i++) sums[i]! += carries[i]!;
+    },
+  };
+};
 
-/** The mean by sum and count; from an overflow on, a running mean. `n` is negative while the mean is running. */
-function average(members: readonly Column[], out: Column): void {
-  const { values: sums, present: seen } = out;
+/** The mean by sum and count; from an overflow on, a running mean. */
+const average: Start = ({ values: sums, present: seen }) => {
   const carries = new Float64Array(sums.length);
   const counts = new Float64Array(sums.length);
   const running = new Uint8Array(sums.length);
-  for (const member of members) {
-    each(member, (i, value) => {
-      counts[i]! += 1;
-      if (seen[i] === 0) {
-        seen[i] = 1;
-        sums[i] = value;
-        return;
+  /** Adds a term and its carry; true when the sum would be infinite, and then changes nothing but for `force`. */
+  const plus = (i: number, term: number, force: boolean): boolean => {
+    const before = sums[i]!;
+    const t = before + term;
+    const infinite = t === Number.POSITIVE_INFINITY || t === Number.NEGATIVE_INFINITY;
+    if (infinite && !force) return true;
+    if (infinite) carries[i] = 0;
+    else carries[i]! += Math.abs(before) >= Math.abs(term) ? before - t + term : term - t + before;
+    sums[i] = t;
+    return infinite;
+  };
+  const addOne = (i: number, value: number): void => {
+    counts[i]! += 1;
+    const n = counts[i]!;
+    if (seen[i] === 0) {
+      seen[i] = 1;
+      sums[i] = value;
+      return;
+    }
+    if (running[i] === 0) {
+      if (!plus(i, value, false)) return;
+      running[i] = 1;
+      sums[i]! /= n - 1;
+      carries[i]! /= n - 1;
+    }
+    sums[i]! *= (n - 1) / n;
+    carries[i]! *= (n - 1) / n;
+    plus(i, value / n, true);
+  };
+  return {
+    add: (member) => each(member, addOne),
+    finish() {
+      for (let i = 0; i < sums.length; i++) {
+        const n = running[i] === 1 ? 1 : counts[i]!;
+        if (seen[i] === 1) sums[i] = sums[i]! / n + carries[i]! / n;
       }
-      const n = counts[i]!;
-      let term = value;
-      if (running[i] === 0) {
-        const t = sums[i]! + value;
-        if (t === Number.POSITIVE_INFINITY || t === Number.NEGATIVE_INFINITY) {
-          running[i] = 1;
-          sums[i]! /= n - 1;
-          carries[i]! /= n - 1;
-        }
-      }
-      if (running[i] === 1) {
-        term = value / n;
-        sums[i]! *= (n - 1) / n;
-        carries[i]! *= (n - 1) / n;
-      }
-      const before = sums[i]!;
-      const t = before + term;
-      if (t === Number.POSITIVE_INFINITY || t === Number.NEGATIVE_INFINITY) carries[i] = 0;
-      else carries[i]! += Math.abs(before) >= Math.abs(term) ? before - t + term : term - t + before;
-      sums[i] = t;
-    });
-  }
-  for (let i = 0; i < sums.length; i++) {
-    if (seen[i] === 0) continue;
-    const n = running[i] === 1 ? 1 : counts[i]!;
-    sums[i] = sums[i]! / n + carries[i]! / n;
-  }
-}
+    },
+  };
+};
 
 /** NaN gives way to any number. */
-function extreme(better: (value: number, best: number) => boolean): Accumulate {
-  return (members, out) => {
-    const { values: best, present: seen } = out;
-    for (const member of members) {
+function extreme(better: (value: number, best: number) => boolean): Start {
+  return ({ values: best, present: seen }) => ({
+    add: (member) =>
       each(member, (i, value) => {
         if (seen[i] === 0 || better(value, best[i]!) || Number.isNaN(best[i]!)) best[i] = value;
         seen[i] = 1;
-      });
-    }
-  };
+      }),
+  });
 }
 
-function count(members: readonly Column[], out: Column): void {
-  for (const member of members) {
+const count: Start = (out) => ({
+  add: (member) =>
     each(member, (i) => {
       out.values[i]! += 1;
       out.present[i] = 1;
-    });
-  }
-}
+    }),
+});
 
-function group(members: readonly Column[], out: Column): void {
-  for (const member of members) each(member, (i) => (out.present[i] = 1));
-  out.values.fill(1);
-}
+const group: Start = (out) => ({
+  add: (member) =>
+    each(member, (i) => {
+      out.values[i] = 1;
+      out.present[i] = 1;
+    }),
+});
 
 /** Population variance by Welford's method. It starts at NaN when the first value is no finite number. */
-function variance(finish: (variance: number) => number): Accumulate {
-  return (members, out) => {
-    const { values: aux, present: seen } = out;
+function variance(finish: (variance: number) => number): Start {
+  return ({ values: aux, present: seen }) => {
     const means = new Float64Array(aux.length);
     const counts = new Float64Array(aux.length);
-    for (const member of members) {
-      each(member, (i, value) => {
-        counts[i]! += 1;
-        if (seen[i] === 0) {
-          seen[i] = 1;
-          means[i] = value;
-          aux[i] = Number.isFinite(value) ? 0 : Number.NaN;
-          return;
-        }
-        const delta = value - means[i]!;
-        means[i]! += delta / counts[i]!;
-        aux[i]! += delta * (value - means[i]!);
-      });
-    }
-    for (let i = 0; i < aux.length; i++) if (seen[i] === 1) aux[i] = finish(aux[i]! / counts[i]!);
+    const addOne = (i: number, value: number): void => {
+      counts[i]! += 1;
+      if (seen[i] === 0) {
+        seen[i] = 1;
+        means[i] = value;
+        aux[i] = Number.isFinite(value) ? 0 : Number.NaN;
+        return;
+      }
+      const delta = value - means[i]!;
+      means[i]! += delta / counts[i]!;
+      aux[i]! += delta * (value - means[i]!);
+    };
+    return {
+      add: (member) => each(member, addOne),
+      finish() {
+        for (let i = 0; i < aux.length; i++) if (seen[i] === 1) aux[i] = finish(aux[i]! / counts[i]!);
+      },
+    };
   };
 }
 
-function quantile(q: Float64Array): Accumulate {
-  return (members, out) => {
-    const scratch = new Float64Array(members.length);
-    for (let i = 0; i < out.values.length; i++) {
-      let size = 0;
-      for (const { values, present } of members) if (present[i] === 1) scratch[size++] = values[i]!;
-      if (size === 0) continue;
-      out.present[i] = 1;
-      out.values[i] = quantileOf(q[i]!, scratch.subarray(0, size));
-    }
-  };
-}
+const STARTS: Readonly<Partial<Record<AggregateOp, Start>>> = {
+  sum,
+  avg: average,
+  min: extreme((value, best) => value < best),
+  max: extreme((value, best) => value > best),
+  count,
+  group,
+  stdvar: variance((value) => value),
+  stddev: variance(Math.sqrt),
+};
 
-function accumulatorOf(expr: Aggregate, param: Float64Array | undefined): Accumulate {
-  switch (expr.op) {
-    case 'sum':
-      return sum;
-    case 'avg':
-      return average;
-    case 'min':
-      return extreme((value, best) => value < best);
-    case 'max':
-      return extreme((value, best) => value > best);
-    case 'count':
-      return count;
-    case 'group':
-      return group;
-    case 'stdvar':
-      return variance((value) => value);
-    case 'stddev':
-      return variance(Math.sqrt);
-    case 'quantile':
-      return quantile(param!);
-    default:
-      throw new Error(`${expr.op} does not give one series per group`);
-  }
-}
-
-/** Evaluates one of the aggregations of this file. `param` has the value of the parameter at each step. */
-export async function aggregate(
-  expr: Aggregate,
-  columns: readonly Column[],
-  param: Float64Array | undefined,
-  context: Context,
-): Promise<Column[]> {
-  const accumulate = accumulatorOf(expr, param);
+/** Evaluates one of the aggregations of this file but `quantile`. */
+export async function aggregate(expr: Aggregate, columns: readonly Column[], context: Context): Promise<Column[]> {
+  const start = STARTS[expr.op];
+  if (!start) throw new Error(`${expr.op} does not give one series per group`);
   const out: Column[] = [];
   for (const { labels, members } of groupsOf(columns, expr)) {
-    const count = members[0]!.values.length;
-    const column = emptyColumn(labels, count);
-    accumulate(members, column);
+    const column = emptyColumn(labels, members[0]!.values.length);
+    const accumulator = start(column);
+    for (const member of members) {
+      accumulator.add(member);
+      if (context.spend(member.values.length)) await context.pause();
+    }
+    accumulator.finish?.();
     out.push(column);
-    if (context.spend(count * members.length)) await context.pause();
+  }
+  return out;
+}
+
+/** `quantile(q, v)`; `q` has one value per step. */
+export async function aggregateQuantile(
+  expr: Aggregate,
+  columns: readonly Column[],
+  q: Float64Array,
+  context: Context,
+): Promise<Column[]> {
+  const out: Column[] = [];
+  for (const { labels, members } of groupsOf(columns, expr)) {
+    const column = emptyColumn(labels, q.length);
+    const scratch = new Float64Array(members.length);
+    for (let i = 0; i < q.length; i++) {
+      let size = 0;
+      for (const { values, present } of members) if (present[i] === 1) scratch[size++] = values[i]!;
+      if (context.spend(members.length)) await context.pause();
+      if (size === 0) continue;
+      column.present[i] = 1;
+      column.values[i] = quantileOf(q[i]!, scratch.subarray(0, size));
+    }
+    out.push(column);
   }
   return out;
 }

@@ -2,7 +2,7 @@
 import { formatLabels, type Labels, withoutName } from '../series/labels.ts';
 import type { Binary, VectorMatching } from '../syntax/ast.ts';
 import { arithmetic, comparison, isArithmetic, isComparison } from './arithmetic.ts';
-import { type Column, joinEqual, presence, relabelled, type Value, vector } from './columns.ts';
+import { type Column, joinEqual, presence, type Value, vector } from './columns.ts';
 import type { Context } from './context.ts';
 import { QueryError } from './errors.ts';
 import { type MatchGroup, matchGroups, resultLabels } from './matching.ts';
@@ -13,11 +13,11 @@ export async function binary(expr: Binary, left: Value, right: Value, context: C
   if (left.kind === 'scalar') {
     return right.kind === 'scalar'
       ? scalars(expr, left.values, right.values)
-      : withScalar(expr, right.columns, left.values, true);
+      : withScalar(expr, right.columns, left.values, true, context);
   }
-  if (right.kind === 'scalar') return withScalar(expr, left.columns, right.values, false);
+  if (right.kind === 'scalar') return withScalar(expr, left.columns, right.values, false, context);
   if (expr.op === 'and' || expr.op === 'or' || expr.op === 'unless') {
-    return vector(setOperation(expr, left.columns, right.columns));
+    return vector(await setOperation(expr, left.columns, right.columns, context));
   }
   return vector(await vectors(expr, left.columns, right.columns, context));
 }
@@ -41,12 +41,19 @@ function scalars(expr: Binary, left: Float64Array, right: Float64Array): Value {
 }
 
 /** Vector by scalar. `swapped` when the scalar stands on the left; a filter keeps the vector's value all the same. */
-function withScalar(expr: Binary, columns: readonly Column[], scalar: Float64Array, swapped: boolean): Value {
+async function withScalar(
+  expr: Binary,
+  columns: readonly Column[],
+  scalar: Float64Array,
+  swapped: boolean,
+  context: Context,
+): Promise<Value> {
+  const count = scalar.length;
   const keep = filter(expr);
   if (keep) {
-    const kept = columns.map(({ labels, values, present }) => {
-      const out = new Uint8Array(present.length);
-      for (let i = 0; i < out.length; i++) {
+    const kept = await context.map(columns, count, ({ labels, values, present }) => {
+      const out = new Uint8Array(count);
+      for (let i = 0; i < count; i++) {
         if (present[i] === 0) continue;
         const yes = swapped ? keep(scalar[i]!, values[i]!) : keep(values[i]!, scalar[i]!);
         out[i] = yes ? 1 : 0;
@@ -56,26 +63,32 @@ function withScalar(expr: Binary, columns: readonly Column[], scalar: Float64Arr
     return vector(kept);
   }
   const f = numeric(expr);
-  const mapped = columns.map(({ labels, values, present }) => {
-    const out = new Float64Array(values.length);
-    if (swapped) for (let i = 0; i < out.length; i++) out[i] = f(scalar[i]!, values[i]!);
-    else for (let i = 0; i < out.length; i++) out[i] = f(values[i]!, scalar[i]!);
+  const mapped = await context.map(columns, count, ({ labels, values, present }) => {
+    const out = new Float64Array(count);
+    if (swapped) for (let i = 0; i < count; i++) out[i] = f(scalar[i]!, values[i]!);
+    else for (let i = 0; i < count; i++) out[i] = f(values[i]!, scalar[i]!);
     return { labels: withoutName(labels), values: out, present };
   });
   return vector(joinEqual(mapped, expr.span));
 }
 
 /** `and`, `or` and `unless`: what the other side has at a step decides, values and labels stay. */
-function setOperation(expr: Binary, left: readonly Column[], right: readonly Column[]): readonly Column[] {
+async function setOperation(
+  expr: Binary,
+  left: readonly Column[],
+  right: readonly Column[],
+  context: Context,
+): Promise<readonly Column[]> {
   const out: Column[] = [];
   const count = (left[0] ?? right[0])?.present.length ?? 0;
   for (const group of matchGroups(left, right, expr.matching!).values()) {
     if (expr.op === 'or') {
       const taken = presence(group.left, count);
-      out.push(...group.left, ...group.right.map((column) => masked(column, taken, 0)));
+      out.push(...group.left, ...(await context.map(group.right, count, (column) => masked(column, taken, 0))));
     } else {
       const there = presence(group.right, count);
-      out.push(...group.left.map((column) => masked(column, there, expr.op === 'and' ? 1 : 0)));
+      const wanted = expr.op === 'and' ? 1 : 0;
+      out.push(...(await context.map(group.left, count, (column) => masked(column, there, wanted))));
     }
   }
   return joinEqual(inOrder(out, left, right), expr.span);
@@ -90,7 +103,8 @@ function inOrder(out: Column[], left: readonly Column[], right: readonly Column[
 
 /** The column at the steps where `mask` is `wanted`. */
 function masked(column: Column, mask: Uint8Array, wanted: 0 | 1): Column {
-  const present = column.present.map((flag, i) => (flag === 1 && mask[i] === wanted ? 1 : 0));
+  const present = new Uint8Array(mask.length);
+  for (let i = 0; i < present.length; i++) present[i] = column.present[i] === 1 && mask[i] === wanted ? 1 : 0;
   return { labels: column.labels, values: column.values, present };
 }
 
@@ -227,12 +241,16 @@ class Pairing {
 }
 
 /** Negates a scalar or a vector; the vector loses its metric name. */
-export function negated(value: Value): Value {
+export async function negated(value: Value, context: Context): Promise<Value> {
   if (value.kind === 'scalar') return { kind: 'scalar', values: value.values.map((each) => -each) };
   if (value.kind === 'string') throw new Error('a string has no sign');
+  const { columns } = value;
+  const work = columns[0]?.values.length ?? 0;
   return vector(
-    value.columns.map((column) =>
-      relabelled({ ...column, values: column.values.map((each) => -each) }, withoutName(column.labels)),
-    ),
+    await context.map(columns, work, ({ labels, values, present }) => ({
+      labels: withoutName(labels),
+      values: values.map((each) => -each),
+      present,
+    })),
   );
 }

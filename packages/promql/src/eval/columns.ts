@@ -1,5 +1,5 @@
 /** Values along the steps of a query: the columns that every operation takes and gives. */
-import { formatLabels, type Labels, withoutName } from '../series/labels.ts';
+import { formatLabels, type Labels } from '../series/labels.ts';
 import type { Span } from '../syntax/ast.ts';
 import { QueryError } from './errors.ts';
 
@@ -65,14 +65,6 @@ export function presence(columns: readonly Column[], count: number): Uint8Array 
     for (let i = 0; i < count; i++) any[i]! |= present[i]!;
   }
   return any;
-}
-
-/** Applies a function to every value and drops the metric name. */
-export function mapped(column: Column, f: (value: number) => number): Column {
-  const { values, present } = column;
-  const out = new Float64Array(values.length);
-  for (let i = 0; i < out.length; i++) if (present[i] === 1) out[i] = f(values[i]!);
-  return { labels: withoutName(column.labels), values: out, present };
 }
 
 function duplicate(labels: Labels, span: Span): QueryError {

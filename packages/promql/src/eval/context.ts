@@ -93,6 +93,16 @@ export class Context {
     return this.#work >= WORK_PER_LOOK;
   }
 
+  /** Maps a list and takes breaks; `work` is what one item costs. */
+  async map<A, B>(items: readonly A[], work: number, f: (item: A) => B): Promise<B[]> {
+    const out: B[] = [];
+    for (const item of items) {
+      out.push(f(item));
+      if (this.spend(work)) await this.pause();
+    }
+    return out;
+  }
+
   /** Stops an evaluation that is too late or not wanted any more, and now and then lets other tasks run. */
   async pause(): Promise<void> {
     this.#work = 0;

@@ -1,7 +1,7 @@
 /** The evaluator: walks a checked expression and gives its values along a grid of steps. */
 import type { Aggregate, Call, Expr, MatrixSelector, Subquery } from '../syntax/ast.ts';
 import { leftSpine, typeOf, unwrap } from '../syntax/walk.ts';
-import { aggregate } from './aggregate.ts';
+import { aggregate, aggregateQuantile } from './aggregate.ts';
 import { countValues, pick } from './aggregate-select.ts';
 import { binary, negated } from './binary.ts';
 import {
@@ -37,7 +37,7 @@ export async function evaluate(expr: Expr, grid: Grid, context: Context): Promis
     case 'paren':
       return evaluate(expr.expr, grid, context);
     case 'unary':
-      return unary(expr.op, await evaluate(expr.expr, grid, context), expr);
+      return unary(expr.op, await evaluate(expr.expr, grid, context), expr, context);
     case 'vectorSelector':
       return vector(await selectInstant(expr, grid, context));
     case 'binary': {
@@ -70,9 +70,9 @@ function repeated(value: Value, count: number): Value {
   );
 }
 
-function unary(op: '+' | '-', value: Value, expr: Expr): Value {
+async function unary(op: '+' | '-', value: Value, expr: Expr, context: Context): Promise<Value> {
   if (op === '+') return value;
-  const result = negated(value);
+  const result = await negated(value, context);
   return result.kind === 'vector' ? vector(refuseEqual(result.columns, expr.span)) : result;
 }
 
@@ -99,8 +99,9 @@ async function evaluateAggregate(expr: Aggregate, grid: Grid, context: Context):
   if (expr.op === 'count_values') return countValues(expr, columns, textOf(expr.param!), context);
   const param = expr.param && (await scalarOf(expr.param, grid, context)).values;
   if (expr.op === 'topk' || expr.op === 'bottomk') return pick(expr, columns, param!, context);
-  if (expr.op === 'quantile') warnOfQuantile(param!, expr, context);
-  return aggregate(expr, columns, param, context);
+  if (expr.op !== 'quantile') return aggregate(expr, columns, context);
+  warnOfQuantile(param!, expr, context);
+  return aggregateQuantile(expr, columns, param!, context);
 }
 
 function warnOfQuantile(q: Float64Array, expr: Expr, context: Context): void {
@@ -152,37 +153,25 @@ async function evaluateVectorCall(call: Call, grid: Grid, context: Context): Pro
   if (!first) {
     if (!f) throw new Error(`${call.func} needs an argument`);
     // The date functions without an argument are about the time of the step.
-    return functions.applyMath(call, f, functions.toVector({ kind: 'scalar', values: functions.stepTimes(grid) }));
+    const times = functions.toVector({ kind: 'scalar', values: functions.stepTimes(grid) });
+    return functions.applyMath(call, f, times, context);
   }
   const inner = unwrap(first);
   if (call.func === 'timestamp' && inner.kind === 'vectorSelector') {
     const times = await selectInstant(inner, grid, context, 'time');
-    return functions.applyMath(call, (time) => time, times);
+    return functions.applyMath(call, (time) => time, times, context);
   }
   const columns = await columnsOf(first, grid, context);
-  if (f) return functions.applyMath(call, f, columns);
+  if (f) return functions.applyMath(call, f, columns, context);
   if (call.func === 'label_replace') return labelReplace(call, columns, rest.map(textOf));
   if (call.func === 'label_join') return labelJoin(call, columns, rest.map(textOf));
+  if (call.func === 'absent') return functions.absent(call, columns, grid.count);
+  if (call.func === 'sort' || call.func === 'sort_desc') {
+    return grid.count === 1 ? functions.sorted(columns, call.func === 'sort_desc') : columns;
+  }
   const scalars: Float64Array[] = [];
   for (const arg of rest) scalars.push((await scalarOf(arg, grid, context)).values);
-  switch (call.func) {
-    case 'absent':
-      return functions.absent(call, columns, grid.count);
-    case 'clamp':
-      return functions.clamp(call, columns, scalars[0]!, scalars[1]!);
-    case 'clamp_max':
-      return functions.clampMax(call, columns, scalars[0]!);
-    case 'clamp_min':
-      return functions.clampMin(call, columns, scalars[0]!);
-    case 'round':
-      return functions.round(call, columns, scalars[0]);
-    case 'timestamp':
-      return functions.timesOf(call, columns, grid);
-    case 'sort':
-    case 'sort_desc':
-      return grid.count === 1 ? functions.sorted(columns, call.func === 'sort_desc') : columns;
-  }
-  throw new Error(`the function ${call.func} is not known`);
+  return functions.applyWithScalars(call, columns, scalars, grid, context);
 }
 
 /** Evaluates a range selector or a subquery as windows along the steps. */

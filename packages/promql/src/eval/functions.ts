@@ -1,8 +1,9 @@
 /** Functions over instant vectors and scalars that look at one value at a time. */
-import { labelsOf, NO_LABELS } from '../series/labels.ts';
+import { labelsOf, NO_LABELS, withoutName } from '../series/labels.ts';
 import { type Call, METRIC_NAME } from '../syntax/ast.ts';
 import { unwrap } from '../syntax/walk.ts';
-import { type Column, type Grid, joinEqual, mapped, presence, type ScalarValue, timeAt } from './columns.ts';
+import { type Column, type Grid, joinEqual, presence, type ScalarValue, timeAt } from './columns.ts';
+import type { Context } from './context.ts';
 import { DATE_FUNCTIONS } from './dates.ts';
 
 /** Above this the smaller exponential is nothing, and Go leaves it out: the result is infinite a little earlier. */
@@ -49,19 +50,30 @@ export function mathFunction(name: string): ((value: number) => number) | undefi
   return MATH.get(name);
 }
 
-/** Applies a function of one number to all columns. */
-export function applyMath(call: Call, f: (value: number) => number, columns: readonly Column[]): readonly Column[] {
-  return joinEqual(
-    columns.map((column) => mapped(column, f)),
-    call.span,
-  );
+/** Applies a function of a value and the step it stands at to all columns; the metric name goes. */
+async function mapValues(
+  call: Call,
+  columns: readonly Column[],
+  context: Context,
+  f: (value: number, step: number) => number,
+): Promise<readonly Column[]> {
+  const count = columns[0]?.values.length ?? 0;
+  const out = await context.map(columns, count, ({ labels, values, present }) => {
+    const changed = new Float64Array(count);
+    for (let i = 0; i < count; i++) if (present[i] === 1) changed[i] = f(values[i]!, i);
+    return { labels: withoutName(labels), values: changed, present };
+  });
+  return joinEqual(out, call.span);
 }
 
-/** Applies a function of a value and the step it stands at. */
-function mapSteps(column: Column, f: (value: number, step: number) => number): Column {
-  let step = 0;
-  const steps = Float64Array.from(column.values, () => step++);
-  return mapped({ ...column, values: steps }, (at) => f(column.values[at]!, at));
+/** Applies a function of one number to all columns. */
+export function applyMath(
+  call: Call,
+  f: (value: number) => number,
+  columns: readonly Column[],
+  context: Context,
+): Promise<readonly Column[]> {
+  return mapValues(call, columns, context, f);
 }
 
 /** Go's math.Max and math.Min: an infinity wins over NaN. */
@@ -73,43 +85,49 @@ function goMin(a: number, b: number): number {
   return a === Number.NEGATIVE_INFINITY || b === Number.NEGATIVE_INFINITY ? Number.NEGATIVE_INFINITY : Math.min(a, b);
 }
 
-/** clamp, clamp_min and clamp_max. A lower bound above the upper one leaves nothing at that step. */
-export function clamp(
+/**
+ * clamp, clamp_min, clamp_max, round and `timestamp` of an expression: functions of a value and of scalar arguments,
+ * one value of each per step.
+ */
+export function applyWithScalars(
   call: Call,
   columns: readonly Column[],
-  low: Float64Array,
-  high: Float64Array,
-): readonly Column[] {
-  const clamped = columns.map((column) => {
-    const out = mapSteps(column, (value, step) => goMax(low[step]!, goMin(high[step]!, value)));
-    return { ...out, present: out.present.map((flag, step) => (high[step]! < low[step]! ? 0 : flag)) };
-  });
-  return joinEqual(clamped, call.span);
+  scalars: readonly Float64Array[],
+  grid: Grid,
+  context: Context,
+): Promise<readonly Column[]> {
+  const [first, second] = scalars;
+  switch (call.func) {
+    case 'clamp':
+      return mapValues(call, whereInOrder(columns, first!, second!), context, (value, step) =>
+        goMax(first![step]!, goMin(second![step]!, value)),
+      );
+    case 'clamp_max':
+      return mapValues(call, columns, context, (value, step) => goMin(first![step]!, value));
+    case 'clamp_min':
+      return mapValues(call, columns, context, (value, step) => goMax(first![step]!, value));
+    case 'round':
+      return mapValues(call, columns, context, (value, step) => round(value, first ? first[step]! : 1));
+    case 'timestamp':
+      return mapValues(call, columns, context, (_value, step) => timeAt(grid, step) / 1000);
+    default:
+      throw new Error(`the function ${call.func} is not known`);
+  }
 }
 
-export function clampMax(call: Call, columns: readonly Column[], high: Float64Array): readonly Column[] {
-  return joinEqual(
-    columns.map((column) => mapSteps(column, (value, step) => goMin(high[step]!, value))),
-    call.span,
-  );
+/** The columns at the steps where the lower bound of `clamp` is not above the upper one; there is nothing at others. */
+function whereInOrder(columns: readonly Column[], low: Float64Array, high: Float64Array): readonly Column[] {
+  if (!low.some((bound, step) => bound > high[step]!)) return columns;
+  return columns.map((column) => ({
+    ...column,
+    present: column.present.map((flag, step) => (high[step]! < low[step]! ? 0 : flag)),
+  }));
 }
 
-export function clampMin(call: Call, columns: readonly Column[], low: Float64Array): readonly Column[] {
-  return joinEqual(
-    columns.map((column) => mapSteps(column, (value, step) => goMax(low[step]!, value))),
-    call.span,
-  );
-}
-
-/** round to a multiple of `nearest`; halves go up. Dividing by the inverse loses less, as Prometheus does it. */
-export function round(call: Call, columns: readonly Column[], nearest: Float64Array | undefined): readonly Column[] {
-  const rounded = columns.map((column) =>
-    mapSteps(column, (value, step) => {
-      const inverse = 1 / (nearest ? nearest[step]! : 1);
-      return Math.floor(value * inverse + 0.5) / inverse;
-    }),
-  );
-  return joinEqual(rounded, call.span);
+/** Rounds to a multiple of `nearest`; halves go up. Dividing by the inverse loses less, as Prometheus does it. */
+function round(value: number, nearest: number): number {
+  const inverse = 1 / nearest;
+  return Math.floor(value * inverse + 0.5) / inverse;
 }
 
 /** The times of the steps in seconds. */
@@ -117,15 +135,6 @@ export function stepTimes(grid: Grid): Float64Array {
   const times = new Float64Array(grid.count);
   for (let i = 0; i < times.length; i++) times[i] = timeAt(grid, i) / 1000;
   return times;
-}
-
-/** The times of the steps as the values of all present samples. */
-export function timesOf(call: Call, columns: readonly Column[], grid: Grid): readonly Column[] {
-  const times = stepTimes(grid);
-  return joinEqual(
-    columns.map((column) => mapSteps(column, (_value, step) => times[step]!)),
-    call.span,
-  );
 }
 
 /** `vector(s)`: one series without labels. */

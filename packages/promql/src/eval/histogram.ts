@@ -170,12 +170,12 @@ async function forEachHistogram(
     const result = emptyColumn(histogram.labels, count);
     for (let step = 0; step < count; step++) {
       readBuckets(histogram, step, buckets);
+      if (context.spend(size)) await context.pause();
       if (buckets.size === 0) continue;
       result.values[step] = compute(buckets, step);
       result.present[step] = 1;
     }
     out.push(result);
-    if (context.spend(count * size)) await context.pause();
   }
   return joinEqual(out, call.span);
 }

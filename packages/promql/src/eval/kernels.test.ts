@@ -5,7 +5,7 @@ import { DATE_FUNCTIONS } from './dates.ts';
 import { add, kahan, total } from './kahan.ts';
 import * as over from './over-time.ts';
 import { quantileOf } from './sliding.ts';
-import { type RangeFunction, sweep } from './windows.ts';
+import { type RangeFunction, type Samples, Sweep } from './windows.ts';
 
 const value = fc.oneof(
   { weight: 6, arbitrary: fc.double({ min: -100, max: 100, noNaN: true }) },
@@ -37,14 +37,11 @@ function naive(
   });
 }
 
-function swept(
-  f: RangeFunction,
-  data: Parameters<typeof sweep>[0],
-  at: { range: number; end: number; stride: number },
-  steps: number,
-) {
+function swept(f: RangeFunction, data: Samples, at: { range: number; end: number; stride: number }, steps: number) {
   const out = { values: new Float64Array(steps), present: new Uint8Array(steps) };
-  sweep(data, { ...at, series: [data] }, false, f, out);
+  const sweep = new Sweep(data, { ...at, series: [data] }, false, f, out);
+  // In slices, so that going on is tested too.
+  while (!sweep.advance(7));
   return [...out.values].map((each, i) => (out.present[i] === 1 ? each : undefined));
 }
 

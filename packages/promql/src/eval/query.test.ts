@@ -237,6 +237,15 @@ describe('limits', () => {
     expect(now).toBeLessThan(500);
   });
 
+  test('and also inside one long series', async () => {
+    let now = 0;
+    const clock = () => (now += 5);
+    const query = 'stddev_over_time(up{i="a"}[1h])';
+    const [code] = await refusal(query, range(query, 0, 3_600_000, 50, { limits: { timeout: 100 }, clock }));
+    expect(code).toBe('timeout');
+    expect(now).toBeLessThan(200);
+  });
+
   test('other tasks run meanwhile, so that a signal can stop it', async () => {
     const controller = new AbortController();
     const clock = performance.now.bind(performance);

@@ -6,7 +6,10 @@ import { type Column, emptyColumn, type Grid, refuseEqual, timeAt } from './colu
 import type { Context } from './context.ts';
 import * as over from './over-time.ts';
 import { extrapolated, instant } from './rate.ts';
-import { type RangeFunction, type RangeVector, sweep } from './windows.ts';
+import { type RangeFunction, type RangeVector, Sweep } from './windows.ts';
+
+/** So many samples are looked at before the clock is. */
+const WORK = 250_000;
 
 const PLAIN: ReadonlyMap<string, RangeFunction> = new Map([
   ['absent_over_time', over.present],
@@ -67,15 +70,13 @@ export async function callOverRange(
   context.checkSize(vector.series.length * grid.count, call.span);
   for (const series of vector.series) {
     const column = emptyColumn(keepName ? series.labels : withoutName(series.labels), grid.count);
-    if (sweep(series, vector, context.closed, f, column) > 0) out.push(column);
-    if (context.spend(workOf(series.times, vector, grid))) await context.pause();
+    const sweep = new Sweep(series, vector, context.closed, f, column);
+    for (let done = false; !done; ) {
+      done = sweep.advance(WORK);
+      if (context.spend(done ? grid.count + series.times.length : WORK)) await context.pause();
+    }
+    if (sweep.found > 0) out.push(column);
   }
   if (call.func !== 'absent_over_time') refuseEqual(out, call.span);
   return out;
-}
-
-/** About how many samples a sweep looks at: each window anew, at worst. */
-function workOf(times: Float64Array, { range, stride }: RangeVector, grid: Grid): number {
-  const overlap = stride > 0 ? Math.min(grid.count, 1 + range / stride) : grid.count;
-  return grid.count + times.length * overlap;
 }

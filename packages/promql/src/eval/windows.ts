@@ -46,36 +46,62 @@ export function withoutStale(series: SeriesData): Samples {
   return { labels, times, values };
 }
 
-/**
- * Runs a function over every window of one series. `closed` windows include a sample at their left end.
- * Returns how many windows had a value.
- */
-export function sweep(
-  series: Samples,
-  vector: RangeVector,
-  closed: boolean,
-  f: RangeFunction,
-  out: { readonly values: Float64Array; readonly present: Uint8Array },
-): number {
-  const { times } = series;
-  const { range, stride } = vector;
-  const { values, present } = out;
-  const { minSamples } = f;
-  const compute = f.over(series);
-  const size = times.length;
-  let from = 0;
-  let to = 0;
-  let found = 0;
-  for (let step = 0; step < values.length; step++) {
-    const end = vector.end + step * stride;
-    const start = end - range;
-    while (to < size && times[to]! <= end) to++;
-    if (closed) while (from < to && times[from]! < start) from++;
-    else while (from < to && times[from]! <= start) from++;
-    if (to - from < minSamples) continue;
-    values[step] = compute(from, to, end, step);
-    present[step] = 1;
-    found++;
+/** Runs a function over the windows of one series, some steps at a time. */
+export class Sweep {
+  readonly #times: Float64Array;
+  readonly #vector: RangeVector;
+  readonly #closed: boolean;
+  readonly #minSamples: number;
+  readonly #compute: WindowFunction;
+  readonly #out: Output;
+  #step = 0;
+  #from = 0;
+  #to = 0;
+  /** How many windows had a value so far. */
+  found = 0;
+
+  /** `closed` windows include a sample at their left end. */
+  constructor(series: Samples, vector: RangeVector, closed: boolean, f: RangeFunction, out: Output) {
+    this.#times = series.times;
+    this.#vector = vector;
+    this.#closed = closed;
+    this.#minSamples = f.minSamples;
+    this.#compute = f.over(series);
+    this.#out = out;
   }
-  return found;
+
+  /** Goes on until the windows held some more samples, `budget` of them; true when all steps are done. */
+  advance(budget: number): boolean {
+    const times = this.#times;
+    const { range, stride, end: firstEnd } = this.#vector;
+    const { values, present } = this.#out;
+    const closed = this.#closed;
+    const size = times.length;
+    let from = this.#from;
+    let to = this.#to;
+    let step = this.#step;
+    let left = budget;
+    for (; step < values.length && left > 0; step++) {
+      const end = firstEnd + step * stride;
+      const start = end - range;
+      while (to < size && times[to]! <= end) to++;
+      if (closed) while (from < to && times[from]! < start) from++;
+      else while (from < to && times[from]! <= start) from++;
+      left -= 1 + to - from;
+      if (to - from < this.#minSamples) continue;
+      values[step] = this.#compute(from, to, end, step);
+      present[step] = 1;
+      this.found++;
+    }
+    this.#from = from;
+    this.#to = to;
+    this.#step = step;
+    return step === values.length;
+  }
+}
+
+/** Where a sweep writes to: one value per step. */
+export interface Output {
+  readonly values: Float64Array;
+  readonly present: Uint8Array;
 }

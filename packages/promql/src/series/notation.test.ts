@@ -28,6 +28,7 @@ describe('sequences of values', () => {
     ['0+0.1x3', [0, 0.1, 0.2, 0.30000000000000004]],
     ['1\t2', [1, 2]],
     ['.5 5.', [0.5, 5]],
+    ['-Inf+1x1', [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]],
   ];
   test.each(cases)('%j', (text, expected) => {
     expect(parseSequence(text)).toEqual(expected);
@@ -37,6 +38,8 @@ describe('sequences of values', () => {
     ['1+x3', 0, '"1+x3" is no value'],
     ['1 2+3', 2, '"2+3" is no value'],
     ['stalex3', 0, '"stalex3" is no value'],
+    ['1 NaNx3', 2, '"NaNx3" is no value'],
+    ['1+Infx3', 0, '"1+Infx3" is no value'],
     ['1,2', 0, '"1,2" is no value'],
     ['{{schema:0}}', 0, 'Native histograms'],
     ['1x99999999999', 0, 'at most'],

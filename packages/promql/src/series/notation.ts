@@ -33,8 +33,10 @@ const MAX_VALUES = 10_000_000;
 
 const BLANK = /_(?:x(\d+))?(?=\s|$)/y;
 const STALE = /stale(?=\s|$)/y;
-const NUMBER = '(?:\\d+\\.?\\d*(?:[eE][+-]?\\d+)?|\\.\\d+(?:[eE][+-]?\\d+)?|[iI][nN][fF]|[nN][aA][nN])';
-const ITEM = new RegExp(`([+-]?${NUMBER})(?:([+-]${NUMBER})?x(\\d+))?(?=\\s|$)`, 'y');
+const DECIMAL = '(?:\\d+\\.?\\d*(?:[eE][+-]?\\d+)?|\\.\\d+(?:[eE][+-]?\\d+)?)';
+const WORD = '(?:[iI][nN][fF]|[nN][aA][nN])';
+// An x right behind a word would belong to the word, so `NaNx3` is refused, as promtool does.
+const ITEM = new RegExp(`([+-]?(?:${DECIMAL}|${WORD}(?!x)))(?:([+-]${DECIMAL})?x(\\d+))?(?=\\s|$)`, 'y');
 const GAP = /[ \t]+/y;
 
 /** Reads one series. Throws nothing: `problem` says what is wrong and where. */
