@@ -1,8 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { archiveOfLines, archiveOfStanzas, debianArchive } from './debian.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { archiveOfLines, archiveOfStanzas, debianArchive, debianBinaryOrReason } from './debian.ts';
+
+afterEach(() => vi.unstubAllEnvs());
 
 test('reads the archive from deb822 stanzas and passes over comments, security and disabled ones', () => {
   const text = `Types: deb
@@ -53,4 +55,21 @@ test('says so when the source lists name no archive', async () => {
 test('names no host of its own', async () => {
   const source = await readFile(new URL('./debian.ts', import.meta.url), 'utf8');
   expect(source).not.toMatch(/https?:\/\/|debian\.org/);
+});
+
+test('a missing program is a reason to skip, and an error in CI', async () => {
+  const cache = await mkdtemp(join(tmpdir(), 'debian-'));
+  const request = { package: 'prometheus', suite: 'sid', binary: 'prometheus', cache };
+  try {
+    // Without any command on the path this is no Debian machine.
+    vi.stubEnv('PATH', cache);
+    vi.stubEnv('CI', '');
+    const { binary, reason } = await debianBinaryOrReason(request);
+    expect(binary).toBeUndefined();
+    expect(reason).toMatch(/^(no_apt|no_archive): /);
+    vi.stubEnv('CI', 'true');
+    await expect(debianBinaryOrReason(request)).rejects.toMatchObject({ name: 'DebianError' });
+  } finally {
+    await rm(cache, { recursive: true });
+  }
 });
