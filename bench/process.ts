@@ -16,23 +16,24 @@ export interface Usage {
   readonly peakMiB: number;
 }
 
-/** Runs a script of Node to its end; `env` is added to this process' own. */
+/** Runs a program written for Node to its end, by its own first line as a user does; `env` is added to this process' own. */
 export function measure(
-  script: string,
+  program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Usage> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'obsiac-bench-'));
   const report = path.join(folder, 'usage.json');
   const started = performance.now();
-  const child = spawn(
-    process.execPath,
-    ['--import', path.join(import.meta.dirname, 'report-usage.mjs'), script, ...args],
-    {
-      env: { ...process.env, ...env, OBSIAC_BENCH_USAGE: report },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(program, [...args], {
+    env: {
+      ...process.env,
+      ...env,
+      NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'report-usage.mjs')}`,
+      OBSIAC_BENCH_USAGE: report,
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     output.stdout += chunk.toString();

@@ -1,7 +1,9 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 /**
  * Starts obsiac on a Node.js that can run it: this one when it is new enough, else the one pinned in the `node` package.
  * Plain JavaScript without newer syntax, because it must also run on Node 20.
+ * The flag in the first line keeps a large plan's memory a third lower at the same speed: short-lived objects of the parser
+ * are collected in a small new space instead of growing it to 32 MB and the heap with it.
  */
 import { existsSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
@@ -27,7 +29,7 @@ async function runWith(program) {
   const { spawn } = await import('node:child_process');
   const { constants } = await import('node:os');
   const self = fileURLToPath(import.meta.url);
-  const child = spawn(program, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(program, ['--max-semi-space-size=8', self, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of FORWARDED) {
     process.on(signal, () => child.kill(signal));
   }
