@@ -1,6 +1,6 @@
 /** `npm start`: the service on its embedded store, and the examples planned and applied to it, until Ctrl-C. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -82,6 +82,23 @@ function originOf(line: string): string | undefined {
   }
 }
 
+/**
+ * A state belongs to one API address. After a start with another --port the service is the same and its address is not, so the
+ * state is set aside and the plan below takes the objects over again; nothing is created twice.
+ */
+function setAsideForeignState(configFile: string): void {
+  const { api_config, state_lock_file_path } = JSON.parse(readFileSync(configFile, 'utf8')) as {
+    api_config: { read: { api_base_url: string } };
+    state_lock_file_path: string;
+  };
+  const stateFile = path.resolve(path.dirname(configFile), state_lock_file_path);
+  if (!existsSync(stateFile)) return;
+  const before = /"api_base_url":\s*"([^"]*)"/.exec(readFileSync(stateFile, 'utf8'))?.[1];
+  if (before === undefined || before === api_config.read.api_base_url) return;
+  renameSync(stateFile, `${stateFile}.${new URL(before).port || 'before'}`);
+  show(`The service was at ${before} before. Its state is set aside; the plan adopts what is there.`);
+}
+
 async function demonstrate(configFile: string): Promise<boolean> {
   const common = ['-mf', 'examples', '-c', path.relative(root, configFile)];
   const steps = [
@@ -132,6 +149,7 @@ async function main(): Promise<void> {
     process.exit(1);
   }
   await prepareExampleService(configFile);
+  setAsideForeignState(configFile);
   const shown = await demonstrate(configFile);
   showWhereToLook(origin, options, configFile, logFile);
   const code = await service.ended;
