@@ -7,6 +7,7 @@ export const ERROR_CODES = {
   invalid_access_token: 400,
   invalid_refresh_token: 400,
   severity_required: 400,
+  query_invalid: 400,
   no_credentials: 401,
   token_expired: 401,
   token_revoked: 401,
@@ -22,6 +23,8 @@ export const ERROR_CODES = {
   revision_moved: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
+  query_too_large: 422,
+  query_timeout: 422,
   rate_limited: 429,
   internal: 500,
   not_implemented: 501,
@@ -34,6 +37,9 @@ export const errorDetail = z.object({
   /** Where in the request, for example `body.bad_minutes` or `query.window`. */
   path: z.string(),
   message: z.string(),
+  /** For `query_invalid`: where in the query's text, in UTF-16 units; `to` is exclusive. */
+  from: z.int().optional(),
+  to: z.int().optional(),
 });
 
 export const errorBody = z.object({

@@ -6,6 +6,7 @@ export * from './data-sources.ts';
 export * from './entities.ts';
 export * from './errors.ts';
 export * from './kpis.ts';
+export * from './logs.ts';
 export * from './mapping/index.ts';
 export * from './notification-settings.ts';
 export * from './organization.ts';
