@@ -16,6 +16,7 @@ import {
   readListIn,
   readOrganization,
 } from './client/answers.ts';
+import { createLogsClient, type LogsClient } from './client/logs.ts';
 import { type RetryPolicy, sleepFor } from './client/retry.ts';
 import { type Call, type Credential, createSender, type Sender, type Sent } from './client/send.ts';
 import type { Fetch } from './client/transport.ts';
@@ -33,6 +34,7 @@ export type {
   ReadMetadata,
 } from './client/answers.ts';
 export { ApiError, type ApiErrorCode, type ApiErrorDetail, type ApiErrorFacts } from './client/api-error.ts';
+export type { LogsClient, LogTailEvent } from './client/logs.ts';
 export type { RetryPolicy, Sleep } from './client/retry.ts';
 export type { Credential, Sent } from './client/send.ts';
 export type { Fetch, HttpAnswer, HttpRequest } from './client/transport.ts';
@@ -90,6 +92,8 @@ export interface Client {
   detachChannel(rowId: string, ask?: Ask): Promise<void>;
 
   listDataSources(ask?: Ask): Promise<Sent<ReadDataSource[]>>;
+
+  readonly logs: LogsClient;
 }
 
 export const RETRY_DEFAULTS = { maxAttempts: 6, maxTotalMs: 60_000 } as const;
@@ -120,6 +124,7 @@ export function createClient(options: ClientOptions): Client {
     ...alertRuleMethods(call),
     ...channelMethods(call),
     listDataSources: (ask) => call.get('/datasources', (json) => readList(readDataSource, json), ask),
+    logs: createLogsClient(sender),
   };
 }
 

@@ -20,7 +20,11 @@ export const metadataDocument = z.object({
   adhoc_filter: adhocFilter.nullish(),
   renotify_enabled: z.boolean().optional(),
   renotify_interval_seconds: z.int().positive().optional(),
-  renotify_occurrences: z.int().min(-1).optional(),
+  /** How often at most; -1 is without end. */
+  renotify_occurrences: z
+    .int()
+    .refine((times) => times === -1 || times >= 1, 'must be -1 (without end) or 1 and more')
+    .optional(),
 });
 export type MetadataDocument = z.infer<typeof metadataDocument>;
 
@@ -91,9 +95,9 @@ export const entitySearch = z.object({
       }),
     )
     .max(100)
-    .default([]),
-  groups: z.array(z.unknown()).default([]),
-  orders: z.array(z.unknown()).default([]),
+    .nullish(),
+  groups: z.array(z.unknown()).nullish(),
+  orders: z.array(z.unknown()).nullish(),
 });
 export type EntitySearch = z.infer<typeof entitySearch>;
 

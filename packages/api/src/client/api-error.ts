@@ -22,6 +22,9 @@ export interface ApiErrorDetail {
   /** Where in the request, for example `body.eval_window`. */
   readonly path: string;
   readonly message: string;
+  /** For a log query: where in its text, in UTF-16 units; `to` is exclusive. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
 export interface ApiErrorFacts {

@@ -52,8 +52,10 @@ function detailsOf(value: unknown): ApiErrorDetail[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each: unknown) => {
     if (typeof each !== 'object' || each === null) return [];
-    const { path, message } = each as Record<string, unknown>;
-    return typeof message === 'string' ? [{ path: typeof path === 'string' ? path : '', message: quote(message) }] : [];
+    const { path, message, from, to } = each as Record<string, unknown>;
+    if (typeof message !== 'string') return [];
+    const place = typeof from === 'number' && typeof to === 'number' ? { from, to } : {};
+    return [{ path: typeof path === 'string' ? path : '', message: quote(message), ...place }];
   });
 }
 

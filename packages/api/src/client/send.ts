@@ -1,7 +1,7 @@
 /** Sends one request of a client: token, headers, retries, and the reading of the answer. */
 import type { Scope } from '../tokens.ts';
 import { type AccessTokens, createAccessTokens, type ExchangeAnswer, exchangeAnswer } from './access-tokens.ts';
-import { read } from './answers.ts';
+import { read, UnreadableAnswer } from './answers.ts';
 import { ApiError, factsOf } from './api-error.ts';
 import type { Asked } from './refusal.ts';
 import { type RetryPolicy, retry } from './retry.ts';
@@ -30,6 +30,11 @@ export interface Call<T> {
   readonly once?: boolean;
 }
 
+/** A request whose answer is read as it comes. */
+export type StreamCall = Pick<Call<never>, 'method' | 'path' | 'scope' | 'body' | 'signal'> & {
+  readonly accept: string;
+};
+
 export interface Sent<T> {
   readonly value: T;
   /** The organisation's revision as the answer's `ETag` has it; null when it has none. */
@@ -38,6 +43,8 @@ export interface Sent<T> {
 
 export interface Sender {
   send<T>(call: Call<T>): Promise<Sent<T>>;
+  /** The body of the answer as it comes. It is asked for when the first part is; a body that breaks off is not asked for again. */
+  stream(call: StreamCall): AsyncIterable<Uint8Array>;
   requests(): number;
 }
 
@@ -76,15 +83,27 @@ export function createSender(options: SenderOptions): Sender {
     if (error.code === 'rate_limited') pausedUntil = Math.max(pausedUntil, policy.now() + (error.retryAfterMs ?? 0));
   };
 
+  /** One 429 with Retry-After holds back every request of this client, not only the one that met it. */
+  const waitForTurn = async (signal: AbortSignal | undefined): Promise<void> => {
+    const pause = pausedUntil - policy.now();
+    if (pause > 0) await policy.sleep(pause, signal);
+    if (signal?.aborted) throw new ApiError('cancelled', 'The request was cancelled.');
+  };
+
   return {
     requests: transport.requests,
+    async *stream(call) {
+      const { signal } = call;
+      const send = async () => {
+        await waitForTurn(signal);
+        return open(call, tokens, common);
+      };
+      yield* await retry({ send, signal, onFailure }, policy);
+    },
     async send(call) {
       const { recover, signal } = call;
       const send = async () => {
-        // One 429 with Retry-After holds back every request of this client, not only the one that met it.
-        const pause = pausedUntil - policy.now();
-        if (pause > 0) await policy.sleep(pause, signal);
-        if (signal?.aborted) throw new ApiError('cancelled', 'The request was cancelled.');
+        await waitForTurn(signal);
         return attempt(call, tokens, common);
       };
       const found = recover && (async () => wrapFound(await recover()));
@@ -98,16 +117,38 @@ export function createSender(options: SenderOptions): Sender {
 
 /** Sends once; a token that is refused is exchanged anew once, since it may have expired on the way or been signed with an old key. */
 async function attempt<T>(call: Call<T>, tokens: AccessTokens, common: Common): Promise<Sent<T>> {
-  const { api_base_url, org } = common.credential(call.scope);
-  const url = `${addressOf(api_base_url)}/organizations/${encodeURIComponent(org)}${call.path}`;
-  const { origin, pathname } = new URL(url);
-  const asked = { method: call.method, origin, path: pathname, org, scope: call.scope };
+  const { url, asked } = addressed(call, common);
   for (let renewed = false; ; renewed = true) {
     const token = await tokens.get(call.scope);
     const answer = await common.transport.ask(url, requestOf(call, token, common.userAgent), asked);
     if (answer.status === 401 && !renewed) tokens.forget(call.scope, token);
     else return { value: common.transport.read(answer, asked, call.read), revision: answer.revision };
   }
+}
+
+/** As `attempt`, for an answer that is read as it comes. */
+async function open(call: StreamCall, tokens: AccessTokens, common: Common): Promise<AsyncIterable<Uint8Array>> {
+  const { url, asked } = addressed(call, common);
+  for (let renewed = false; ; renewed = true) {
+    const token = await tokens.get(call.scope);
+    const request = requestOf(call, token, common.userAgent);
+    const headers = { ...request.headers, accept: call.accept };
+    const opened = await common.transport.open(url, { ...request, headers }, asked);
+    if (!('status' in opened)) return opened;
+    if (opened.status !== 401 || renewed) return common.transport.read(opened, asked, refuseWholeAnswer);
+    tokens.forget(call.scope, token);
+  }
+}
+
+function refuseWholeAnswer(): never {
+  throw new UnreadableAnswer('it has no body that can be read as it comes');
+}
+
+function addressed(call: StreamCall | Call<unknown>, common: Common): { url: string; asked: Asked } {
+  const { api_base_url, org } = common.credential(call.scope);
+  const url = `${addressOf(api_base_url)}/organizations/${encodeURIComponent(org)}${call.path}`;
+  const { origin, pathname } = new URL(url);
+  return { url, asked: { method: call.method, origin, path: pathname, org, scope: call.scope } };
 }
 
 /** Repeating is left to the request that needs the token: what it wanted to send has not been sent when this fails. */
@@ -139,7 +180,7 @@ function addressOf(baseUrl: string): string {
   );
 }
 
-function requestOf(call: Call<unknown>, token: string, userAgent: string): HttpRequest {
+function requestOf(call: Omit<Call<unknown>, 'read'>, token: string, userAgent: string): HttpRequest {
   const headers: Record<string, string> = {
     'x-last9-api-token': `Bearer ${token}`,
     accept: 'application/json',

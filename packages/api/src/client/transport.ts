@@ -9,6 +9,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
+  /** The answer as it comes; needed for exports and live tails alone. Read either this or `text`. */
+  readonly body?: AsyncIterable<Uint8Array> | null;
 }
 
 export interface HttpRequest {
@@ -23,6 +25,8 @@ export type Fetch = (url: string, request: HttpRequest) => Promise<HttpAnswer>;
 export interface Transport {
   /** Throws `ApiError` when no whole answer came; an answer of any status is an answer. */
   ask(url: string, request: HttpRequest, asked: Asked): Promise<Answer>;
+  /** Gives the body of a success as it comes; any other answer is a whole one. Throws `ApiError` when none began. */
+  open(url: string, request: HttpRequest, asked: Asked): Promise<Answer | AsyncIterable<Uint8Array>>;
   /** The answer's JSON as `reader` understands it. Throws `ApiError` for a refusal and for what cannot be read. */
   read<T>(answer: Answer, asked: Asked, reader: (json: unknown) => T): T;
   requests(): number;
@@ -36,28 +40,36 @@ function revisionOf(etag: string | null): number | null {
 /** `redact` takes every known token out of a text before it may get into a message. */
 export function createTransport(fetch: Fetch, now: () => number, redact: (text: string) => string): Transport {
   let requests = 0;
+  const begin = async (url: string, request: HttpRequest, asked: Asked): Promise<HttpAnswer> => {
+    requests += 1;
+    try {
+      return await fetch(url, request);
+    } catch (error) {
+      throw failure(error, request, asked, 'asking');
+    }
+  };
+  const whole = async (response: HttpAnswer, request: HttpRequest, asked: Asked): Promise<Answer> => {
+    const { status, headers } = response;
+    try {
+      return {
+        status,
+        contentType: headers.get('content-type') ?? '',
+        retryAfter: headers.get('retry-after'),
+        revision: revisionOf(headers.get('etag')),
+        text: await response.text(),
+      };
+    } catch (error) {
+      throw failure(error, request, asked, 'answer');
+    }
+  };
   return {
     requests: () => requests,
-    async ask(url, request, asked) {
-      requests += 1;
-      let where: 'asking' | 'answer' = 'asking';
-      try {
-        const response = await fetch(url, request);
-        where = 'answer';
-        const { status, headers } = response;
-        const contentType = headers.get('content-type') ?? '';
-        const retryAfter = headers.get('retry-after');
-        return {
-          status,
-          contentType,
-          retryAfter,
-          revision: revisionOf(headers.get('etag')),
-          text: await response.text(),
-        };
-      } catch (error) {
-        if (request.signal?.aborted) throw new ApiError('cancelled', 'The request was cancelled.', { ambiguous: true });
-        throw transportFailure(error, asked.origin, where);
-      }
+    ask: async (url, request, asked) => whole(await begin(url, request, asked), request, asked),
+    async open(url, request, asked) {
+      const response = await begin(url, request, asked);
+      const { body, status } = response;
+      if (status < 200 || status >= 300 || body === undefined || body === null) return whole(response, request, asked);
+      return chunksOf(body, request, asked);
     },
     read(answer, asked, reader) {
       if (answer.status >= 400) throw refusal({ ...answer, text: redact(answer.text) }, asked, now());
@@ -74,4 +86,21 @@ export function createTransport(fetch: Fetch, now: () => number, redact: (text: 
       }
     },
   };
+}
+
+function failure(error: unknown, request: HttpRequest, asked: Asked, where: 'asking' | 'answer'): ApiError {
+  if (request.signal?.aborted) return new ApiError('cancelled', 'The request was cancelled.', { ambiguous: true });
+  return transportFailure(error, asked.origin, where);
+}
+
+async function* chunksOf(
+  body: AsyncIterable<Uint8Array>,
+  request: HttpRequest,
+  asked: Asked,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failure(error, request, asked, 'answer');
+  }
 }
