@@ -28,7 +28,11 @@ export const metadataDocument = z.object({
 });
 export type MetadataDocument = z.infer<typeof metadataDocument>;
 
-export const metadata = metadataDocument.extend({ id: z.string(), entity_id: z.string() });
+export const metadata = metadataDocument.extend({
+  id: z.string(),
+  entity_id: z.string(),
+  renotify_occurrences: z.int().optional(),
+});
 export type Metadata = z.infer<typeof metadata>;
 
 export const inlineIndicator = z.object({ name: text, query: z.string().max(65_536), unit: text.optional() });

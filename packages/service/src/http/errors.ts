@@ -3,6 +3,7 @@ import { ERROR_CODES, type ErrorBody, type ErrorCode, type ErrorDetail } from '@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Refusal } from '../refusal.ts';
+import { discardBody } from './refused-body.ts';
 
 /** Fastify's own refusals, which come before any handler. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -31,6 +32,7 @@ export function handleError(error: FastifyError | Error, request: FastifyRequest
   if (refusal.code === 'internal') request.log.error({ err: error }, 'request failed');
   else if (refusal.status >= 500) request.log.warn({ err: refusal.cause ?? refusal }, 'request refused');
   if (refusal.retryAfter !== undefined) void reply.header('retry-after', String(refusal.retryAfter));
+  if (refusal.code === 'body_too_large') discardBody(request, reply);
   if (refusal.status === 401) void reply.header('www-authenticate', 'Bearer');
   void reply.code(refusal.status).type('application/json; charset=utf-8').send(bodyOf(refusal));
 }

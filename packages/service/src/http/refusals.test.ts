@@ -151,6 +151,38 @@ describe('every route below an organisation', () => {
     }
   });
 
+  it('answers a client that is still sending a body it refuses', async () => {
+    const token = service.tokens.write;
+    const where = '/api/v4/organizations/default/entities';
+    const raw = JSON.stringify('x'.repeat(32 * 1024 * 1024));
+    for (let round = 0; round < 5; round += 1) {
+      await expectRefusal(service.fetch('POST', where, { token, raw }), 'body_too_large');
+    }
+  });
+
+  it('cuts a client off that sends without end', async () => {
+    const chunk = new Uint8Array(1024 * 1024);
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${service.tokens.write}` };
+    const where = `${service.origin}/api/v4/organizations/default/entities`;
+    let sent = 0;
+    const counted = endless.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform: (bytes, controller) => {
+          sent += bytes.length;
+          controller.enqueue(bytes);
+        },
+      }),
+    );
+    await fetch(where, { method: 'POST', headers, body: counted, duplex: 'half' }).then(
+      (answer) => answer.text(),
+      () => undefined,
+    );
+    expect(sent).toBeGreaterThan(BODY_LIMIT);
+    expect(sent).toBeLessThan(1024 * 1024 * 1024);
+    expect((await service.call('read', 'GET', '/entities')).status).toBe(200);
+  });
+
   it('names the body when it is no object, or not there', async () => {
     const withBody = operations.filter(
       ({ path, operation }) => operation.requestBody && !path.endsWith('/alertmanager'),

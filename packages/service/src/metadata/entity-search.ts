@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import type { EntityRow, Tables } from './tables.ts';
 
-type Filter = EntitySearch['filters'][number];
+type Filter = NonNullable<EntitySearch['filters']>[number];
 export type FoundEntity = z.infer<typeof entitySearchResult>[number]['entities'][number];
 type Searched = Pick<
   EntityRow,

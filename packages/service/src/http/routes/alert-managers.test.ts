@@ -267,6 +267,17 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('entities, KPIs and rule
       });
     });
 
+    describe('renotifying', () => {
+      it.each([
+        [{ renotify_occurrences: 0 }, 'body.renotify_occurrences'],
+        [{ renotify_occurrences: -2 }, 'body.renotify_occurrences'],
+        [{ renotify_interval_seconds: 0 }, 'body.renotify_interval_seconds'],
+      ])('refuses %j', async (document, path) => {
+        const answer = await service.call('write', 'PUT', `${base}/metadata`, document);
+        expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+      });
+    });
+
     describe('snooze', () => {
       it('mutes the group until a time, and 0 ends it', async () => {
         expect((await service.call('read', 'GET', `${base}/snooze`)).body).toEqual({ alert_snoozed_until: 0 });

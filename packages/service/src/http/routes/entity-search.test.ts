@@ -41,6 +41,12 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('entity search on $backe
       return group!.entities;
     };
 
+    it('takes null for an empty list, as a Go client sends one', async () => {
+      const body = { filters: null, groups: null, orders: null };
+      const answer = await service.call('read', 'POST', '/entities/list', body);
+      expect(answer.body[0].entities).toHaveLength(3);
+    });
+
     it.each([
       [[], ['Checkout API', 'Orders Kafka', 'CDN']],
       [[filter('entity_name', 'cHECK')], ['Checkout API']],

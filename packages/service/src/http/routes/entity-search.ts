@@ -31,7 +31,9 @@ export function entitySearchRoutes(app: Api, { store }: Context): void {
       const entities: FoundEntity[] = [];
       for (let after: string | undefined = ''; after !== undefined; await breathe()) {
         const from: string = after;
-        const page = await guarded(store, () => searchPage(store.db, organizationId, request.body.filters, from, PAGE));
+        const page = await guarded(store, () =>
+          searchPage(store.db, organizationId, request.body.filters ?? [], from, PAGE),
+        );
         entities.push(...page.found);
         after = page.last;
       }
