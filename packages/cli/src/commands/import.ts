@@ -1,16 +1,18 @@
 /** `obsiac import`: writes a model from what the service holds. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type ActualEntity, didYouMean, writeModel } from '@obsiac/model';
+import { type ActualEntity, didYouMean, parseModel, writeModel } from '@obsiac/model';
 import { COMMON_OPTIONS, CONCURRENCY, CONFIG, MODEL_PLACE } from '../arguments/option.ts';
 import { EXIT } from '../exit-code.ts';
 import { Failure } from '../failure.ts';
 import { reasonFor } from '../project/file-reason.ts';
 import { loadConfig } from '../project/project.ts';
+import { importable } from '../remote/importable.ts';
 import { readActual } from '../remote/read-actual.ts';
 import { withSession } from '../session.ts';
 import { notice, result } from '../views/messages.ts';
 import { counted } from '../views/plan/report.ts';
+import type { View } from '../views/view.ts';
 import type { Command } from './command.ts';
 import { concurrencyOf } from './concurrency.ts';
 
@@ -56,13 +58,14 @@ export const importModel: Command = {
       readActual(client, { signal: context.cancelled, concurrency }),
     );
     const chosen = choose(actual.entities, args.texts('entity'));
-    const yaml = writeModel(chosen.map(({ entity }) => entity));
+    const { entities, leftOut } = importable(chosen);
+    const yaml = writeModel(entities);
     const file = args.text('output');
-    const rules = chosen.reduce((sum, { entity }) => sum + entity.alert_rules.length, 0);
+    const rules = entities.reduce((sum, entity) => sum + entity.alert_rules.length, 0);
     const event = {
       type: 'imported_model',
-      message: `${counted(chosen.length, 'alert manager')} with ${counted(rules, 'alert rule')}`,
-      entities: chosen.length,
+      message: `${counted(entities.length, 'alert manager')} with ${counted(rules, 'alert rule')}`,
+      entities: entities.length,
       alert_rules: rules,
     };
     if (file === undefined || file === '-') {
@@ -74,9 +77,21 @@ export const importModel: Command = {
     if (chosen.length === 0) {
       context.view.say(notice('The organization has no alert managers.'));
     }
+    for (const text of leftOut) context.view.say(notice(`Left out, since no model can say it: ${text}.`, 'warn'));
+    warnOfErrors(yaml, file, context.view);
     return EXIT.ok;
   },
 };
+
+/** Other clients may have stored what the rules of a model refuse. It is written as it is, for a person to correct. */
+function warnOfErrors(yaml: string, file: string | undefined, view: View): void {
+  const name = file ?? 'model.yaml';
+  const { diagnostics } = parseModel([{ file: name, text: yaml }]);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) return;
+  const text = `The model holds ${counted(errors, 'error')}, since the service has objects that the rules of a model refuse. Correct it before you apply it. This lists them: obsiac -mf ${name} validate`;
+  view.say(notice(text, 'warn'));
+}
 
 function choose(entities: readonly ActualEntity[], refs: readonly string[]): readonly ActualEntity[] {
   const known = entities.map(({ entity }) => entity.external_ref);
