@@ -3,6 +3,8 @@ import type { ApiErrorCode } from '@obsiac/api';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { Failure, type FailureText, InvalidInput } from './failure.ts';
 import type { LockErrorCode } from './lock/lock.ts';
+import type { LogpushError } from './logpush/client.ts';
+import type { IntakeError } from './logpush/intake-http.ts';
 import type { StateErrorCode } from './state/state-file.ts';
 import { failureShown } from './views/messages.ts';
 import type { View } from './views/view.ts';
@@ -72,6 +74,16 @@ function toldOf(error: unknown): Told | null {
     case 'LockError': {
       const { exit, summary } = LOCK_FAILURES[error.code as LockErrorCode];
       return { exit, text: { code: `lock_${error.code}`, summary, detail: error.message } };
+    }
+    case 'LogpushError': {
+      const { code, message, detail } = error as LogpushError;
+      const refused = code === 'logpush_credentials_refused' || code === 'logpush_not_allowed';
+      return { exit: refused ? EXIT.refused : EXIT.error, text: { code, summary: message, detail } };
+    }
+    case 'IntakeError': {
+      const { code, message, detail } = error as IntakeError;
+      const refused = code === 'intake_credentials_refused';
+      return { exit: refused ? EXIT.refused : EXIT.error, text: { code, summary: message, detail } };
     }
     default:
       return null;

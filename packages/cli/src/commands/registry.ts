@@ -67,6 +67,47 @@ export const COMMANDS: readonly CommandNode[] = [
     ],
   },
   {
+    name: 'logpush',
+    summary: 'Deliver the logs of a Cloudflare zone here',
+    commands: [
+      {
+        name: 'create',
+        summary: 'Create a job that delivers a dataset here',
+        load: async () => (await import('./logpush-create.ts')).logpushCreate,
+      },
+      {
+        name: 'list',
+        summary: 'List the jobs of a zone or an account',
+        load: async () => (await import('./logpush-list.ts')).logpushList,
+      },
+      {
+        name: 'get',
+        summary: 'Show one job',
+        load: async () => (await import('./logpush-get.ts')).logpushGet,
+      },
+      {
+        name: 'update',
+        summary: 'Change a job',
+        load: async () => (await import('./logpush-update.ts')).logpushUpdate,
+      },
+      {
+        name: 'delete',
+        summary: 'Delete a job',
+        load: async () => (await import('./logpush-delete.ts')).logpushDelete,
+      },
+      {
+        name: 'datasets',
+        summary: 'List the datasets that can be delivered',
+        load: async () => (await import('./logpush-datasets.ts')).logpushDatasets,
+      },
+      {
+        name: 'fields',
+        summary: 'List the fields of a dataset',
+        load: async () => (await import('./logpush-fields.ts')).logpushFields,
+      },
+    ],
+  },
+  {
     name: 'completion',
     summary: 'Print a completion script for a shell',
     load: async () => (await import('./completion.ts')).completion,

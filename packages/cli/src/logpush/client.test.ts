@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLogpushClient, LogpushError, redactJob } from './client.ts';
+import { createLogpushClient, LogpushError } from './client.ts';
 import { basicAuthorization, destinationOf } from './destination.ts';
-import { jobBody } from './job.ts';
+import { jobBody, redactJob } from './job.ts';
 
 const ZONE = '023e105f4ecef8ad9ca31a8372d0c353';
 const credentials = { username: 'edge', password: 'p+a/s=s word' };

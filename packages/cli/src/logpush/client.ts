@@ -1,7 +1,6 @@
 /** The log-push API through Cloudflare's official client, with refusals turned into sentences. */
-import Cloudflare, { APIError } from 'cloudflare';
+import Cloudflare, { APIError, APIUserAbortError } from 'cloudflare';
 import type { LogpushJob } from 'cloudflare/resources/logpush/jobs';
-import { redactDestination } from './destination.ts';
 import type { JobBody } from './job.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 
@@ -15,6 +14,8 @@ export interface LogpushSettings {
   readonly email: string | undefined;
   readonly key: string | undefined;
   readonly scope: Scope;
+  /** Aborted: requests under way are dropped. */
+  readonly signal?: AbortSignal;
 }
 
 /** Cloudflare refused or did not answer. The original error is not kept as a cause: it may quote the destination. */
@@ -52,20 +53,21 @@ export function createLogpushClient(settings: LogpushSettings): LogpushClient {
     logLevel: 'off',
   });
   const { scope } = settings;
+  const options = settings.signal ? { signal: settings.signal } : {};
   const { jobs, datasets } = client.logpush;
   return {
-    create: (body) => translated(async () => present(await jobs.create({ ...scope, ...body }))),
+    create: (body) => translated(async () => present(await jobs.create({ ...scope, ...body }, options))),
     list: () =>
       translated(async () => {
         const all: LogpushJob[] = [];
-        for await (const job of jobs.list(scope)) if (job) all.push(job);
+        for await (const job of jobs.list(scope, options)) if (job) all.push(job);
         return all;
       }),
-    get: (id) => translated(async () => present(await jobs.get(id, scope))),
-    update: (id, body) => translated(async () => present(await jobs.update(id, { ...scope, ...body }))),
-    delete: (id) => translated(async () => void (await jobs.delete(id, scope))),
+    get: (id) => translated(async () => present(await jobs.get(id, scope, options))),
+    update: (id, body) => translated(async () => present(await jobs.update(id, { ...scope, ...body }, options))),
+    delete: (id) => translated(async () => void (await jobs.delete(id, scope, options))),
     fields: (dataset) =>
-      translated(async () => (await datasets.fields.get(dataset as never, scope)) as Record<string, string>),
+      translated(async () => (await datasets.fields.get(dataset as never, scope, options)) as Record<string, string>),
   };
 }
 
@@ -78,17 +80,8 @@ async function translated<Result>(call: () => Promise<Result>): Promise<Result> 
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof APIError)) throw error;
+    if (!(error instanceof APIError) || error instanceof APIUserAbortError) throw error;
     const errors = (error.errors ?? []) as readonly { code?: number; message?: string }[];
     throw new LogpushError(refusalOf(error.status, errors, error.message));
   }
-}
-
-/** A job for showing: its destination without credentials. */
-export function redactJob(job: LogpushJob): LogpushJob {
-  return {
-    ...job,
-    ...(job.destination_conf && { destination_conf: redactDestination(job.destination_conf) }),
-    ...(job.error_message && { error_message: redactDestination(job.error_message) as typeof job.error_message }),
-  };
 }

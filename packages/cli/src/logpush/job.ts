@@ -1,6 +1,7 @@
 /** The job object that is sent to the log-push API. */
 import { DATASETS, defaultFields } from '@obsiac/model';
-import type { JobCreateParams } from 'cloudflare/resources/logpush/jobs';
+import type { JobCreateParams, LogpushJob } from 'cloudflare/resources/logpush/jobs';
+import { redactDestination } from './destination.ts';
 
 export interface JobRequest {
   readonly name: string;
@@ -53,5 +54,14 @@ export function jobBody(request: JobRequest): JobBody {
     ...(request.limits.bytes !== null && { max_upload_bytes: request.limits.bytes as JobBody['max_upload_bytes'] }),
     ...(request.limits.records !== null && { max_upload_records: request.limits.records }),
     ...(request.limits.seconds !== null && { max_upload_interval_seconds: request.limits.seconds }),
+  };
+}
+
+/** A job for showing: its destination without credentials. */
+export function redactJob(job: LogpushJob): LogpushJob {
+  return {
+    ...job,
+    ...(job.destination_conf && { destination_conf: redactDestination(job.destination_conf) }),
+    ...(job.error_message && { error_message: redactDestination(job.error_message) as typeof job.error_message }),
   };
 }
