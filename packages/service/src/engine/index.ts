@@ -8,3 +8,4 @@ export {
 } from './engine-supervisor.ts';
 export { unsupportedPlatform } from './platform.ts';
 export type { EngineFailureCode } from './protocol.ts';
+export { quoteIdentifier, quoteString, unescapeTabSeparated } from './sql-text.ts';

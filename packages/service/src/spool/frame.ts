@@ -16,8 +16,8 @@ export interface BatchMeta {
   readonly records: number;
   /** Bytes after decompression. */
   readonly plainBytes: number;
-  /** For `lines`: top-level fields that have no column of their own, in the order they were first seen. */
-  readonly extraFields?: readonly string[];
+  /** For `lines`: the top-level fields that occur in them. */
+  readonly fields?: readonly string[];
 }
 
 const MAGIC = 0x5042534f; // "OSBP" in little-endian order

@@ -15,7 +15,7 @@ export interface LoadRequest {
   readonly dataset: string;
   readonly form: BatchMeta['form'];
   readonly contentEncoding: BatchMeta['contentEncoding'];
-  readonly extraFields: readonly string[];
+  readonly fields: readonly string[];
   /** The earliest of the batches', nanoseconds in decimal. */
   readonly receivedAt: string;
   readonly plainBytes: number;
@@ -212,7 +212,7 @@ class SpoolLoader implements Loader {
       dataset: first.meta.dataset,
       form: first.meta.form,
       contentEncoding: first.meta.contentEncoding,
-      extraFields: [...new Set(batches.flatMap(({ meta }) => meta.extraFields ?? []))],
+      fields: [...new Set(batches.flatMap(({ meta }) => meta.fields ?? []))],
       receivedAt: first.meta.receivedAt,
       plainBytes: batches.reduce((sum, { meta }) => sum + meta.plainBytes, 0),
       bodies: async function* () {

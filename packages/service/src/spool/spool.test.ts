@@ -249,14 +249,14 @@ describe('the loader', () => {
   it('groups what belongs together, and marks it so that nothing is sent again', async () => {
     const directory = folder();
     const spool = await openSpool({ directory, maxBytes: 1e9 });
-    await put(spool, 'a\n', { extraFields: ['q'] });
+    await put(spool, 'a\n', { fields: ['q'] });
     await put(spool, 'b\n', { dataset: 'dns_logs' });
-    await put(spool, 'c\n', { extraFields: ['r', 'q'] });
+    await put(spool, 'c\n', { fields: ['r', 'q'] });
     await put(spool, 'd\n', { receivedAt: '1700000011000000000' });
     await put(spool, `${'e'.repeat(999)}\n`);
     const sent: [string, string, readonly string[]][] = [];
     const loader = loaderOf(spool, async (request) => {
-      sent.push([request.dataset, (await collect(request)).slice(0, 4), request.extraFields]);
+      sent.push([request.dataset, (await collect(request)).slice(0, 4), request.fields]);
     });
     loader.start();
     await loader.drained();

@@ -1,0 +1,52 @@
+/** Hands batches from the spool to the engine, each under its token, so that it is stored once however often it is sent. */
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
+import type { LoadRequest } from '../spool/index.ts';
+import { INSERT_SETTINGS, insertLines, insertRecords } from './insert.ts';
+import { logsTable, type TableOptions } from './table.ts';
+
+const LINE_FEED = Buffer.from('\n');
+/** Between gzip members, so that a batch without a line feed at its end does not run into the next. */
+const GZIPPED_LINE_FEED = gzipSync(LINE_FEED);
+
+/** The insert is done when every shard and a majority of its replicas have it. */
+const CLUSTER_SETTINGS = { distributed_foreground_insert: 1, insert_quorum: 'auto' };
+
+async function* separated(request: LoadRequest): AsyncGenerator<Buffer> {
+  const separator = request.contentEncoding === 'gzip' ? GZIPPED_LINE_FEED : LINE_FEED;
+  for await (const body of request.bodies()) {
+    yield body;
+    yield separator;
+  }
+}
+
+/** Inserts a group of batches. The same request again stores nothing more. */
+export async function insertBatches(
+  client: ClickHouseClient,
+  tables: TableOptions,
+  request: LoadRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const context = {
+    table: logsTable(tables),
+    org: request.org,
+    dataset: request.dataset,
+    receivedAt: request.receivedAt,
+  };
+  const query = request.form === 'lines' ? insertLines(context, request.fields) : insertRecords(context);
+  const { stream } = await client.exec({
+    query,
+    values: Readable.from(separated(request), { objectMode: false }),
+    abort_signal: signal,
+    http_headers: request.contentEncoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {},
+    // Some of them are younger than the client's list of settings.
+    clickhouse_settings: {
+      ...INSERT_SETTINGS,
+      ...(tables.cluster === undefined ? {} : CLUSTER_SETTINGS),
+      insert_deduplication_token: request.token,
+    } as ClickHouseSettings,
+  });
+  stream.resume();
+  await new Promise<void>((resolve, reject) => stream.once('end', resolve).once('error', reject));
+}

@@ -1,0 +1,108 @@
+/** The log table's definition, for one engine and for a cluster, in SQL. */
+import { quoteIdentifier, quoteString } from '../engine/index.ts';
+import { COLUMN_TYPES, COLUMNS } from './columns.ts';
+
+/** A cluster of servers. Tables are made on each of its hosts, replicated, and read through a distributed table. */
+export interface ClusterOptions {
+  /** Name of the cluster in the servers' configuration. */
+  readonly name: string;
+  /** Path of the replicated tables in Keeper. Default `/clickhouse/tables/{shard}/{database}/{table}`. */
+  readonly keeperPath?: string;
+  /** Name of the replica. Default `{replica}`. */
+  readonly replica?: string;
+}
+
+export interface TableOptions {
+  readonly database: string;
+  readonly cluster?: ClusterOptions;
+}
+
+/** Inserts that a table remembers for deduplication. Retries come long before this many others have passed. */
+const DEDUPLICATION_WINDOW = 10_000;
+/** Smaller parts keep all columns in one file: hundreds of files for each insert would cost more than the insert itself. */
+const WIDE_PART_BYTES = 256 * 1024 * 1024;
+/** JSON paths of a part that get a stream of their own; what goes beyond is kept together. */
+export const ATTRIBUTES_TYPE = 'JSON(max_dynamic_paths=512)';
+
+/**
+ * Columns that every record has. Times are UTC with nanoseconds.
+ * - `id`: hash of dataset and line. `part`: 0, or the number of a record that was taken out of its line (a console line of a worker).
+ * - `body`: the text that words are searched in. `attributes`: texts and lists of texts, by dotted path: what has no column.
+ * - `raw`: the line as it was delivered, byte for byte.
+ */
+const RECORD_COLUMNS = `
+  org LowCardinality(String) CODEC(ZSTD(1)),
+  dataset LowCardinality(String) CODEC(ZSTD(1)),
+  timestamp DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  observed_timestamp DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  id UInt64 CODEC(NONE),
+  part UInt16 CODEC(ZSTD(1)),
+  severity_number UInt8 CODEC(ZSTD(1)),
+  severity_text LowCardinality(String) CODEC(ZSTD(1)),
+  service LowCardinality(String) CODEC(ZSTD(1)),
+  trace_id String CODEC(ZSTD(1)),
+  span_id String CODEC(ZSTD(1)),
+  body String CODEC(LZ4),
+  attributes ${ATTRIBUTES_TYPE} CODEC(ZSTD(1)),
+  raw String CODEC(ZSTD(1)),`;
+
+const INDEXES = `
+  INDEX by_ray_id RayID TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_id id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_trace_id trace_id TYPE bloom_filter(0.01) GRANULARITY 1`;
+
+function fieldColumns(): string {
+  return [...COLUMNS]
+    .map(([name, kind]) => `\n  ${quoteIdentifier(name)} ${COLUMN_TYPES[kind]} CODEC(ZSTD(1)),`)
+    .join('');
+}
+
+/** The table that records are read from and inserted into. */
+export function logsTable(options: TableOptions): string {
+  return `${quoteIdentifier(options.database)}.logs`;
+}
+
+/** The table that holds the parts: the same, or in a cluster the one on each host. */
+export function storedLogsTable(options: TableOptions): string {
+  return options.cluster === undefined ? logsTable(options) : `${quoteIdentifier(options.database)}.logs_stored`;
+}
+
+/** ` ON CLUSTER …`, or nothing. */
+export function onCluster(options: TableOptions): string {
+  return options.cluster === undefined ? '' : ` ON CLUSTER ${quoteIdentifier(options.cluster.name)}`;
+}
+
+export function createDatabase(options: TableOptions): string {
+  return `CREATE DATABASE IF NOT EXISTS ${quoteIdentifier(options.database)}${onCluster(options)}`;
+}
+
+function engine(options: TableOptions, table: string): string {
+  const { cluster } = options;
+  if (cluster === undefined) return 'MergeTree';
+  const path = cluster.keeperPath ?? `/clickhouse/tables/{shard}/${options.database}/${table}`;
+  return `ReplicatedMergeTree(${quoteString(path)}, ${quoteString(cluster.replica ?? '{replica}')})`;
+}
+
+function deduplication(options: TableOptions): string {
+  return options.cluster === undefined
+    ? `non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`
+    : `replicated_deduplication_window = ${DEDUPLICATION_WINDOW}, replicated_deduplication_window_seconds = 604800`;
+}
+
+/** Statements that make the log table. Partitions are days of a dataset, so that retention drops them whole. */
+export function createLogsTable(options: TableOptions): string[] {
+  const stored = `CREATE TABLE IF NOT EXISTS ${storedLogsTable(options)}${onCluster(options)} (${RECORD_COLUMNS}${fieldColumns()}${INDEXES}
+)
+ENGINE = ${engine(options, 'logs_stored')}
+PARTITION BY (dataset, toDate(timestamp))
+ORDER BY (org, timestamp)
+SETTINGS ${deduplication(options)}, min_bytes_for_wide_part = ${WIDE_PART_BYTES},
+  fsync_after_insert = 1, fsync_part_directory = 1`;
+  if (options.cluster === undefined) return [stored];
+  const { database, cluster } = options;
+  return [
+    stored,
+    `CREATE TABLE IF NOT EXISTS ${logsTable(options)}${onCluster(options)} AS ${storedLogsTable(options)}
+ENGINE = Distributed(${quoteString(cluster.name)}, ${quoteString(database)}, 'logs_stored', id)`,
+  ];
+}
