@@ -25,7 +25,11 @@ const checks: readonly Step[] = [
 function run(step: Step): boolean {
   const started = performance.now();
   const [command, ...args] = step.command;
-  const result = spawnSync(command as string, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const result = spawnSync(command as string, args, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...(!process.stdout.isTTY && { NO_COLOR: '1' }) },
+  });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${result.status === 0 ? 'ok  ' : 'FAIL'}  ${step.name} (${seconds} s)`);
   return result.status === 0;

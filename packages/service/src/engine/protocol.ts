@@ -23,6 +23,6 @@ export type EngineMessage =
   | { readonly type: 'failed'; readonly code: EngineFailureCode; readonly reason: string };
 
 /** To the child: end after stopping what runs. */
-export interface StopMessage {
+interface StopMessage {
   readonly type: 'stop';
 }
