@@ -79,10 +79,11 @@ export class PlainLines {
 
   /** @param end just after the line's last byte, its line feed not counted. */
   isPlain(bytes: Buffer, start: number, end: number): boolean {
-    return this.#hasLayout(bytes, start, end) || this.#learnLayout(bytes, start, end);
+    return this.repeats(bytes, start, end) || this.#learnLayout(bytes, start, end);
   }
 
-  #hasLayout(bytes: Buffer, start: number, end: number): boolean {
+  /** Whether it is a plain line with the same fields in the same order as the plain line before it. */
+  repeats(bytes: Buffer, start: number, end: number): boolean {
     const { prefixes, ends, kinds, texts } = this.#layout;
     if (kinds.length === 0) return false;
     let at = start;
