@@ -104,7 +104,7 @@ const slugArbitrary = fc
   .map((words) => words.join('-'));
 
 /** A map with free keys and texts, as `labels` and `annotations` are. */
-export const textMapArbitrary: fc.Arbitrary<Record<string, string>> = fc
+const textMapArbitrary: fc.Arbitrary<Record<string, string>> = fc
   .uniqueArray(fc.tuple(nameArbitrary, textArbitrary), { maxLength: 4, selector: ([key]) => key })
   .map((entries) => Object.fromEntries(entries));
 

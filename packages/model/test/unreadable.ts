@@ -21,6 +21,7 @@ export const unreadableModels = (): readonly UnreadableModel[] => [
   { name: 'Latin-1', code: 'file/encoding', text: Buffer.from('entities: [] # Größe\n', 'latin1') },
   { name: 'lists without end', code: 'yaml/nesting', text: `entities: ${'['.repeat(50_000)}` },
   { name: 'mappings without end', code: 'yaml/nesting', text: `entities:\n  - a: ${'{a: '.repeat(50_000)}` },
+  { name: 'more values than memory', code: 'file/too-large', text: `x-list: [${'1,'.repeat(2_000_001)}]` },
   {
     name: 'more problems than anybody reads',
     code: 'model/too-many-problems',

@@ -16,7 +16,7 @@ const error = (summary: string, meaning: string): CodeEntry => ({ severity: 'err
 const warning = (summary: string, meaning: string): CodeEntry => ({ severity: 'warning', summary, meaning });
 
 export const CODES = {
-  'file/too-large': error('File is too large', 'A model file is larger than 10 MB.'),
+  'file/too-large': error('File is too large', 'A model file is larger than 10 MB, or has millions of values.'),
   'file/binary': error('File is not text', 'A file holds bytes that no text file holds, so it is not YAML.'),
   'file/encoding': error('File is not UTF-8', 'A file is text in another encoding than UTF-8.'),
   'file/empty': error('File is empty', 'A model file holds nothing, or comments only.'),

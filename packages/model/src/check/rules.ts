@@ -21,7 +21,8 @@ export function checkRules(context: EntityContext): void {
   checkUnique(context, rules, 'description');
   const scope = indicatorScope(context);
   rules.forEach((rule, i) => {
-    if (!rule) return;
+    // Suggestions take time; past the limit nobody would see them.
+    if (!rule || context.report.isFull()) return;
     const path = ['alert_rules', i];
     checkIndicator(context, rule, path, scope);
     const macro = checkExpression(context, rule, path, scope);
@@ -36,8 +37,7 @@ export function checkRules(context: EntityContext): void {
 }
 
 interface IndicatorScope {
-  readonly names: readonly string[];
-  readonly known: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
   readonly namesAreComplete: boolean;
 }
 
@@ -45,7 +45,7 @@ function indicatorScope({ draft }: EntityContext): IndicatorScope {
   const indicators = draft.indicators ?? [];
   const names = indicators.flatMap((indicator) => (indicator?.name === undefined ? [] : [indicator.name]));
   const isWrong = Object.hasOwn(draft, 'indicators') && draft.indicators === undefined;
-  return { names, known: new Set(names), namesAreComplete: !isWrong && names.length === indicators.length };
+  return { names: new Set(names), namesAreComplete: !isWrong && names.length === indicators.length };
 }
 
 function checkUnique(
@@ -76,8 +76,8 @@ function checkUnique(
 
 function checkIndicator({ place, report }: EntityContext, rule: RuleDraft, path: Path, scope: IndicatorScope): void {
   const name = rule.indicator;
-  if (name === undefined || scope.known.has(name) || !scope.namesAreComplete) return;
-  const have = scope.names.length === 0 ? ' It has no indicators.' : didYouMean(name, scope.names);
+  if (name === undefined || scope.names.has(name) || !scope.namesAreComplete) return;
+  const have = scope.names.size === 0 ? ' It has no indicators.' : didYouMean(name, scope.names);
   const detail = `This alert manager has no indicator ${quote(name)}.${have}`;
   report.add('rule/indicator', detail, place.value([...path, 'indicator']));
 }

@@ -19,6 +19,7 @@ import type { Path } from '../schema/path.ts';
 /** `source` of each object is the span of its name. */
 export function toEntity(input: EntityInput, place: Place): Entity {
   const data_source = input.data_source ?? '';
+  const names = new Set((input.indicators ?? []).map(({ name }) => name));
   return {
     name: input.name,
     type: input.type,
@@ -37,7 +38,7 @@ export function toEntity(input: EntityInput, place: Place): Entity {
     links: (input.links ?? []).map(({ name, url }) => ({ name, url })),
     adhoc_filter: toAdhocFilter(input, data_source, place),
     indicators: (input.indicators ?? []).map((indicator, i) => toIndicator(indicator, i, place)),
-    alert_rules: (input.alert_rules ?? []).map((rule, i) => toRule(rule, ['alert_rules', i], input, place)),
+    alert_rules: (input.alert_rules ?? []).map((rule, i) => toRule(rule, ['alert_rules', i], names, place)),
     notification_channels: toBindings(input.notification_channels ?? [], place),
     source: place.object([]),
   };
@@ -63,8 +64,7 @@ function toIndicator(input: NonNullable<EntityInput['indicators']>[number], inde
   };
 }
 
-function toRule(rule: AlertRuleInput, path: Path, { indicators }: EntityInput, place: Place): AlertRule {
-  const names = (indicators ?? []).map(({ name }) => name);
+function toRule(rule: AlertRuleInput, path: Path, names: ReadonlySet<string>, place: Place): AlertRule {
   const scope = { indicator: rule.indicator, names, namesAreComplete: true };
   const expression = readExpression(rule.expression ?? '', scope);
   return {

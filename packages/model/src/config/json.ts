@@ -10,7 +10,7 @@ export interface JsonNode {
   readonly keys?: ReadonlyMap<string, { readonly from: number; readonly to: number }>;
 }
 
-export interface JsonProblem {
+interface JsonProblem {
   readonly detail: string;
   readonly from: number;
   readonly to: number;

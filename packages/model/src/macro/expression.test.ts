@@ -17,7 +17,7 @@ test('macro(tolerance, name) is read for every name, with any white space', () =
       spaces,
       (macro, number, name, [a, b, c, d, e, f]) => {
         const text = `${a}${macro}${b}(${c}${number}${d},${e}${name}${f})${a}`;
-        const read = readExpression(text, { indicator: name, names: [name], namesAreComplete: true });
+        const read = readExpression(text, { indicator: name, names: new Set([name]), namesAreComplete: true });
         expect(read).toEqual({ kind: 'pattern', pattern: { macro, tolerance: number + 0, indicator: name } });
       },
     ),
@@ -27,7 +27,7 @@ test('macro(tolerance, name) is read for every name, with any white space', () =
 test('the name of the indicator alone means a static rule, even if it looks like a macro', () => {
   fc.assert(
     fc.property(nameArbitrary, (name) => {
-      const scope = { indicator: name, names: [name], namesAreComplete: true };
+      const scope = { indicator: name, names: new Set([name]), namesAreComplete: true };
       expect(readExpression(` ${name} `, scope)).toEqual({ kind: 'static' });
     }),
   );
@@ -37,7 +37,7 @@ test('any text is read without throwing, and a problem points into it', () => {
   const text = fc.oneof(fc.string(), fc.stringMatching(/^[a-z_]{0,12}\(?[0-9., a-z()]{0,20}\)?$/));
   fc.assert(
     fc.property(text, (expression) => {
-      const read = readExpression(expression, { indicator: 'x', names: ['x', 'y'], namesAreComplete: true });
+      const read = readExpression(expression, { indicator: 'x', names: new Set(['x', 'y']), namesAreComplete: true });
       if (read.kind !== 'problem') return;
       const { from, to } = read.problem;
       expect(from >= 0 && from <= to && to <= Math.max(expression.length, 1)).toBe(true);
@@ -47,7 +47,7 @@ test('any text is read without throwing, and a problem points into it', () => {
 });
 
 test('a wrong rule or indicator list does not make the expression wrong', () => {
-  const scope = { indicator: undefined, names: ['x'], namesAreComplete: false };
+  const scope = { indicator: undefined, names: new Set(['x']), namesAreComplete: false };
   expect(readExpression('high_spike(2, unknown)', scope).kind).toBe('pattern');
   expect(readExpression('high_spike(2, x)', scope).kind).toBe('pattern');
   expect(readExpression('x', scope).kind).toBe('static');

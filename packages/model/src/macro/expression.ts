@@ -4,20 +4,20 @@ import { didYouMean, oneOf, quote } from '../check/nearest.ts';
 import { MACROS, type Macro, type PatternExpression } from '../model.ts';
 
 /** The tolerance is a number from 0 (fires easily) to this. */
-export const LARGEST_TOLERANCE = 10;
+const LARGEST_TOLERANCE = 10;
 
 /** What an expression may refer to. */
 export interface ExpressionScope {
   /** The `indicator` of the rule; undefined when it is missing or wrong. */
   readonly indicator: string | undefined;
   /** Names of all indicators of the alert manager. */
-  readonly names: readonly string[];
+  readonly names: ReadonlySet<string>;
   /** False when some indicator has no usable name, so that an unknown name may be right. */
   readonly namesAreComplete: boolean;
 }
 
 /** `from` and `to` are offsets in the expression. */
-export interface ExpressionProblem {
+interface ExpressionProblem {
   readonly code: Code;
   readonly detail: string;
   readonly from: number;
@@ -40,7 +40,7 @@ export function readExpression(text: string, scope: ExpressionScope): ReadExpres
   const trimmed = text.trim();
   const whole = { from: start, to: start + trimmed.length };
   if (trimmed === '' || trimmed === scope.indicator) return { kind: 'static' };
-  if (scope.names.includes(trimmed)) {
+  if (scope.names.has(trimmed)) {
     if (scope.indicator === undefined) return { kind: 'static' };
     return trouble('rule/expression-indicator', otherIndicator(trimmed, scope.indicator), whole);
   }
@@ -105,7 +105,7 @@ function toleranceDetail(macro: Macro, inside: string, text: string, scope: Expr
   const lastComma = inside.lastIndexOf(',');
   const name = inside.slice(0, lastComma).trim();
   const last = inside.slice(lastComma + 1).trim();
-  if (NUMBER.test(last) && scope.names.includes(name)) {
+  if (NUMBER.test(last) && scope.names.has(name)) {
     return `The tolerance comes first. Write ${macro}(${last}, ${name}).`;
   }
   const is = text === '' ? 'missing' : NUMBER.test(text) ? `${text}` : `${quote(text)}, which is no number`;
@@ -116,10 +116,10 @@ function indicatorDetail(macro: Macro, indicator: string, scope: ExpressionScope
   if (indicator === '') return `The name of the indicator is missing after the comma. ${FORM}`;
   if (indicator === scope.indicator) return undefined;
   const bare = /^(["'`])([\s\S]*)\1$/.exec(indicator)?.[2];
-  if (bare !== undefined && (bare === scope.indicator || scope.names.includes(bare))) {
+  if (bare !== undefined && (bare === scope.indicator || scope.names.has(bare))) {
     return `The name of the indicator stands without quotes: ${macro}(…, ${bare}).`;
   }
-  if (scope.names.includes(indicator)) {
+  if (scope.names.has(indicator)) {
     return scope.indicator === undefined ? undefined : otherIndicator(indicator, scope.indicator);
   }
   if (!scope.namesAreComplete) return undefined;

@@ -8,6 +8,7 @@ import { quote } from '../check/nearest.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { createPlace, type Place } from './place.ts';
+import { readPlainItem } from './plain-yaml.ts';
 import { type SourceFile, spanOf } from './source-file.ts';
 import { type ParsedYaml, parseYaml, parseYamlText } from './yaml-document.ts';
 import { createYamlReader } from './yaml-value.ts';
@@ -71,7 +72,8 @@ function readItems(source: SourceFile, layout: Layout, visitor: ModelVisitor): b
   let isWhole = true;
   function* items(): Generator<ParsedNode> {
     for (let i = 0; i < itemStarts.length && isWhole; i++) {
-      const node = itemOf(parseYaml(source, itemStarts[i], itemStarts[i + 1] ?? end));
+      const [from, to] = [itemStarts[i]!, itemStarts[i + 1] ?? end];
+      const node = readPlainItem(source.text, from, to) ?? itemOf(parseYaml(source, from, to));
       if (node) yield node;
       else isWhole = false;
     }

@@ -15,7 +15,7 @@ export function createSourceFile(file: string, text: string): SourceFile {
 }
 
 /** Line and column of an offset, both counted from 1; a column is one UTF-16 unit, as editors count. */
-export function positionAt(source: SourceFile, offset: number): { line: number; column: number } {
+function positionAt(source: SourceFile, offset: number): { line: number; column: number } {
   let low = 0;
   let high = source.lineStarts.length - 1;
   while (low < high) {

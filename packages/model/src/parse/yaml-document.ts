@@ -1,5 +1,5 @@
 /** Parses YAML text into a document of nodes whose ranges are offsets in the whole file. */
-import { Composer, type Document, type ParsedNode, Parser, visit, type YAMLError } from 'yaml';
+import { Composer, type CST, type Document, Lexer, type ParsedNode, Parser, visit, type YAMLError } from 'yaml';
 import { problem } from '../check/codes.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { type SourceFile, spanOf } from './source-file.ts';
@@ -24,27 +24,61 @@ export function parseYaml(source: SourceFile, from = 0, to = source.text.length)
 
 /** As `parseYaml`, for a text that stands at the offset `from` of the file. */
 export function parseYamlText(source: SourceFile, text: string, from: number): ParsedYaml {
-  const parser = new Parser();
-  parser.offset = from;
   const composer = new Composer({ version: '1.2', uniqueKeys: false, keepSourceTokens: false, logLevel: 'silent' });
   try {
-    const documents = composer.compose(parser.parse(text), true, from + text.length);
+    const documents = composer.compose(tokensOf(text, from), true, from + text.length);
     const [first, second] = [documents.next(), documents.next()];
     const document = first.value as Document.Parsed;
     const diagnostics = syntaxProblems(source, document);
     if (!second.done) diagnostics.push(severalDocuments(source, second.value as Document.Parsed));
     return { root: document.contents, diagnostics };
   } catch (error) {
-    // The parser recurses, and a stack overflow is one of its answers to an input that nests without end.
-    if (!(error instanceof RangeError)) throw error;
-    return { root: null, diagnostics: [tooDeep(source, from)] };
+    if (!(error instanceof Refused)) throw error;
+    const { code, offset } = error;
+    return { root: null, diagnostics: [problem(code, REFUSED_DETAILS[code], spanOf(source, offset, offset + 1))] };
   }
+}
+
+/** Nesting beyond this is refused before the recursive parts of the parser see it. A model has ten levels. */
+const MOST_LEVELS = 200;
+
+/** After so many stray tokens the rest of a text is not looked at: it is no YAML. */
+const MOST_STRAY_TOKENS = 100;
+
+/** Twice what a model of 10 MB has. Each takes a few hundred bytes of memory. */
+const MOST_TOKENS = 4_000_000;
+
+/** Ends the parsing of a text that no model looks like. */
+class Refused extends Error {
+  readonly offset: number;
+  readonly code: 'yaml/nesting' | 'file/too-large';
+
+  constructor(code: Refused['code'], offset: number) {
+    super(code);
+    this.code = code;
+    this.offset = offset;
+  }
+}
+
+/** The tokens of a text at the offset `from` of the file, within bounds of memory whatever the text. */
+function* tokensOf(text: string, from: number): Generator<CST.Token, void> {
+  const parser = new Parser();
+  parser.offset = from;
+  let strays = 0;
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error' && ++strays > MOST_STRAY_TOKENS) return;
+      yield token;
+    }
+    if (parser.stack.length > MOST_LEVELS) throw new Refused('yaml/nesting', parser.offset - lexeme.length);
+    if (++count > MOST_TOKENS) throw new Refused('file/too-large', parser.offset - lexeme.length);
+  }
+  yield* parser.end();
 }
 
 function syntaxProblems(source: SourceFile, document: Document.Parsed): Diagnostic[] {
   const all: YAMLError[] = [...document.errors, ...document.warnings];
-  const tooDeepAt = all.find((error) => error.code === 'RESOURCE_EXHAUSTION');
-  if (tooDeepAt) return [tooDeep(source, tooDeepAt.pos[0])];
   // A tab as indentation makes the lines around it look wrong too.
   const tabs = all.filter((error) => error.code === 'TAB_AS_INDENT');
   const diagnostics: Diagnostic[] = [];
@@ -85,8 +119,9 @@ function severalDocuments(source: SourceFile, second: Document.Parsed): Diagnost
   return problem('yaml/multiple-documents', detail, spanOf(source, offset, offset + 1));
 }
 
-function tooDeep(source: SourceFile, from: number): Diagnostic {
-  const detail =
-    'Lists and mappings stand inside each other too deep to be read. A model never needs more than ten levels.';
-  return problem('yaml/nesting', detail, spanOf(source, from, from + 1));
-}
+const REFUSED_DETAILS: Readonly<Record<Refused['code'], string>> = {
+  'yaml/nesting':
+    'Lists and mappings stand inside each other too deep to be read. A model never needs more than ten levels.',
+  'file/too-large':
+    'The file has more values than a model of 10 MB can have. Split it into several files of one directory and give the directory to -mf.',
+};

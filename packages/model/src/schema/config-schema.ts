@@ -45,7 +45,7 @@ const orgText = () =>
         },
   );
 
-export const accessSchema = z.strictObject({
+const accessSchema = z.strictObject({
   refresh_token: tokenText().describe(
     'Refresh token for this action, from the API access page. ${NAME} is replaced from the environment.',
   ),
@@ -56,7 +56,7 @@ export const accessSchema = z.strictObject({
   org: orgText().describe('Organization slug: in the dashboard address after /organizations/.'),
 });
 
-export const apiConfigSchema = z
+const apiConfigSchema = z
   .strictObject({
     read: accessSchema.describe('Token for reading: all that plan needs.'),
     write: accessSchema.describe('Token for creating and changing.'),

@@ -7,7 +7,7 @@ import { filledText, freeText, linkText, nameText, slugText, wordText, writtenTe
 export const CHANNEL_TYPE_NAMES = ['Slack', 'Pagerduty', 'OpsGenie'] as const;
 
 /** The longest window an evaluation looks back, in minutes. */
-export const LONGEST_WINDOW = 1440;
+const LONGEST_WINDOW = 1440;
 
 const severity = () => z.enum(SEVERITIES);
 const textMap = () => z.record(z.string(), writtenText());
@@ -140,7 +140,7 @@ export const entitySchema = z
   })
   .describe('An alert manager.');
 
-export const movedSchema = z
+const movedSchema = z
   .strictObject({
     from: filledText().describe(
       'The address before: external_ref, external_ref/indicators/NAME or external_ref/alert_rules/NAME.',
@@ -157,4 +157,3 @@ export const modelSchema = z.strictObject({
 
 export type EntityInput = z.infer<typeof entitySchema>;
 export type AlertRuleInput = z.infer<typeof alertRuleSchema>;
-export type ChannelInput = z.infer<typeof channelSchema>;

@@ -26,7 +26,7 @@ export function checkedText(...checks: readonly TextCheck[]): z.ZodString {
 }
 
 /** Tab, newline and return are the only control characters in a text; half a surrogate pair cannot be stored. */
-export const storable: TextCheck = (text) =>
+const storable: TextCheck = (text) =>
   /[^\P{Cc}\t\n\r]/u.test(text) || !text.isWellFormed()
     ? { code: 'field/characters', detail: 'holds control characters or half a character. Remove them.' }
     : undefined;

@@ -1,4 +1,5 @@
 /** Writes one text as a YAML scalar in the most readable style that reads back as the same text. */
+import { trimEndOf } from '../trim-end.ts';
 
 /** Words and numbers that a YAML reader, of version 1.1 or 1.2, may take for something else than a text. */
 const NOT_A_TEXT =
@@ -36,7 +37,7 @@ function isBlockText(text: string): boolean {
 }
 
 function writeBlock(text: string, indent: number): string {
-  const body = text.replace(/\n+$/, '');
+  const body = trimEndOf(text, '\n');
   const newlines = text.length - body.length;
   const header = newlines === 0 ? '|-' : newlines === 1 ? '|' : '|+';
   const margin = ' '.repeat(indent);
