@@ -19,6 +19,12 @@ describe('hideTokens', () => {
       '{"state_lock_file_path": "x.lock", "a": true, "b": null, "c": 12}',
     ],
     ['{"api_base_url": "https://x.example.com/api/v4"}', '{"api_base_url": "https://x.example.com/api/v4"}'],
+    [
+      '{"api_base_url": "https://me:pw@x.example.com/api/v4"}',
+      '{"api_base_url": "https://*****@x.example.com/api/v4"}',
+    ],
+    ['{"api_base_url": "https://me@pw@x/api?key=1#2"}', '{"api_base_url": "https://*****@x/api?*******"}'],
+    ['{"api_base_url": "https://me:pw@x', '{"api_base_url": "https://*****@x'],
   ])('%s', ([text = '', hidden]) => {
     expect(hideTokens(text)).toBe(hidden);
   });

@@ -5,6 +5,9 @@ const HARMLESS_KEYS = new Set(['api_base_url', 'org', 'state_lock_file_path']);
 const HARMLESS_WORDS = /^(?:true|false|null|-?\d{1,6})$/;
 const VARIABLE = /^\$\{\w*\}?$/;
 
+/** Where an address may carry a secret: a user name and password before the host, and all that follows the path. */
+const IN_ADDRESS = /(?<=^[^/@?#]*\/\/)[^/?#]*(?=@)|(?<=[?#]).+/g;
+
 /** Quoted texts, closed on their line or not, and bare words. */
 const TOKENS = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[^\s{}[\]:,"']+/g;
 
@@ -19,9 +22,10 @@ export function hideTokens(text: string): string {
       key = inner;
       return token;
     }
-    if (HARMLESS_KEYS.has(key) || HARMLESS_WORDS.test(inner) || VARIABLE.test(inner)) {
-      return token;
-    }
-    return `${quote}${'*'.repeat(inner.length)}${isClosed ? quote : ''}`;
+    if (HARMLESS_WORDS.test(inner) || VARIABLE.test(inner)) return token;
+    const shown = HARMLESS_KEYS.has(key) ? inner.replace(IN_ADDRESS, asterisks) : asterisks(inner);
+    return `${quote}${shown}${isClosed ? quote : ''}`;
   });
 }
+
+const asterisks = (text: string): string => '*'.repeat(text.length);
