@@ -54,31 +54,39 @@ const PICKS_SERIES: ReadonlySet<string> = new Set(['topk', 'bottomk', 'limitk', 
 
 /** The aggregation without `by` that makes the result one series without labels; undefined when there is none. */
 export function aggregationToOneSeries(expr: Expr): Expr | undefined {
-  const node = unwrap(expr);
-  if (node.kind === 'unary') return aggregationToOneSeries(node.expr);
-  if (node.kind === 'aggregate') {
-    return !node.without && node.grouping.length === 0 && !PICKS_SERIES.has(node.op) ? node : undefined;
+  let node: Expr | undefined = unwrap(expr);
+  while (node) {
+    if (node.kind === 'aggregate') {
+      return !node.without && node.grouping.length === 0 && !PICKS_SERIES.has(node.op) ? node : undefined;
+    }
+    node = labelSource(node);
   }
+  return undefined;
+}
+
+/** The operand whose labels the result has, where that can be told. */
+function labelSource(node: Expr): Expr | undefined {
+  if (node.kind === 'unary') return unwrap(node.expr);
   if (node.kind === 'call') {
-    const [first] = node.args;
-    return node.args.length === 1 && first && unwrap(first).kind !== 'matrixSelector'
-      ? aggregationToOneSeries(first)
-      : undefined;
+    const arg = node.args.length === 1 && node.args[0] && unwrap(node.args[0]);
+    return arg && arg.kind !== 'matrixSelector' ? arg : undefined;
   }
-  if (node.kind !== 'binary' || node.matching?.card === 'many-to-one' || node.matching?.card === 'one-to-many')
-    return undefined;
-  if (node.op === 'or') return undefined;
-  return aggregationToOneSeries(node.left) ?? (isScalar(node.left) ? aggregationToOneSeries(node.right) : undefined);
+  if (node.kind !== 'binary' || node.op === 'or') return undefined;
+  const isGrouped = node.matching?.card === 'many-to-one' || node.matching?.card === 'one-to-many';
+  return isGrouped ? undefined : unwrap(isScalar(node.left) ? node.right : node.left);
 }
 
 /** The selector whose last value is the value of the query, so that it outlives the series by the lookback. */
 export function bareSelector(expr: Expr): Expr | undefined {
-  const node = unwrap(expr);
-  if (node.kind === 'vectorSelector') return node;
-  if (node.kind === 'unary') return bareSelector(node.expr);
-  if (node.kind !== 'binary' || node.op === 'or') return undefined;
-  if (isScalar(node.right)) return bareSelector(node.left);
-  return isScalar(node.left) ? bareSelector(node.right) : undefined;
+  let node = unwrap(expr);
+  for (;;) {
+    if (node.kind === 'vectorSelector') return node;
+    if (node.kind === 'unary') node = unwrap(node.expr);
+    else if (node.kind !== 'binary' || node.op === 'or') return undefined;
+    else if (isScalar(node.right)) node = unwrap(node.left);
+    else if (isScalar(node.left)) node = unwrap(node.right);
+    else return undefined;
+  }
 }
 
 function isScalar(expr: Expr): boolean {
