@@ -16,6 +16,8 @@ const packages: readonly DebianPackage[] = [
       existsSync('/usr/lib/postgresql') &&
       readdirSync('/usr/lib/postgresql').some((version) => existsSync(`/usr/lib/postgresql/${version}/bin/initdb`)),
   },
+  { name: 'zsh', what: 'zsh, which checks its completion script', present: () => existsSync('/usr/bin/zsh') },
+  { name: 'fish', what: 'fish, which checks its completion script', present: () => existsSync('/usr/bin/fish') },
 ];
 
 /**
