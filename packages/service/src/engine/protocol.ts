@@ -21,8 +21,3 @@ export type EngineFailureCode = 'unsupported_platform' | 'data_directory_locked'
 export type EngineMessage =
   | { readonly type: 'ready'; readonly version: string; readonly repaired: readonly string[] }
   | { readonly type: 'failed'; readonly code: EngineFailureCode; readonly reason: string };
-
-/** To the child: end after stopping what runs. */
-interface StopMessage {
-  readonly type: 'stop';
-}
