@@ -28,7 +28,8 @@ function watchSignals(): Interrupts {
     }
     last = now;
     if (!cancelled.signal.aborted) {
-      warn('\nInterrupted: finishing what is under way and saving the state. Interrupt again to stop at once.\n');
+      if (readsOnly(process.argv)) warn('\n');
+      else warn('\nInterrupted: finishing what is under way and saving the state. Interrupt again to stop at once.\n');
       cancelled.abort();
     } else if (!aborted.signal.aborted) {
       warn('\nWarning: stopping at once. Requests under way may still have their effect; the next apply finds out.\n');
@@ -42,6 +43,11 @@ function watchSignals(): Interrupts {
     process.on(signal, onSignal);
   }
   return { cancelled: cancelled.signal, aborted: aborted.signal };
+}
+
+/** Commands that have no state to save and end at once. */
+function readsOnly(argv: readonly string[]): boolean {
+  return argv.includes('logs') || argv.includes('logpush');
 }
 
 function warn(text: string): void {

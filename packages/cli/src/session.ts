@@ -10,13 +10,17 @@ export interface Session {
 
 export const DEFAULT_CONCURRENCY = 16;
 
-/** Runs `work` with a connection and closes it afterwards. Tokens of a scope are looked at when a request first needs them. */
+/**
+ * Runs `work` with a connection and closes it afterwards. Tokens of a scope are looked at when a request first needs them.
+ * @param answerTimeoutMs how long an answer may keep silent; undefined: half a minute
+ */
 export async function withSession<Result>(
   config: Config,
   concurrency: number,
   work: (session: Session) => Promise<Result>,
+  answerTimeoutMs?: number,
 ): Promise<Result> {
-  const http = openHttp({ connections: concurrency });
+  const http = openHttp({ connections: concurrency, ...(answerTimeoutMs !== undefined && { answerTimeoutMs }) });
   try {
     const client = createClient({
       fetch: http.fetch,

@@ -19,6 +19,8 @@ export interface Accepts {
 
 /** A command line after reading; asking for an option that the command does not declare is a bug. */
 export interface Arguments {
+  /** Whether the command has such an option at all. */
+  declares(option: string): boolean;
   has(option: string): boolean;
   text(option: string): string | undefined;
   texts(option: string): readonly string[];
@@ -180,8 +182,12 @@ class Reading implements Arguments {
     });
   }
 
+  declares(name: string): boolean {
+    return this.#accepts.options.some((option) => option.name === name);
+  }
+
   #valuesOf(name: string): readonly string[] {
-    if (!this.#accepts.options.some((option) => option.name === name)) {
+    if (!this.declares(name)) {
       throw new Error(`the command does not declare the option ${name}`);
     }
     return this.#values.get(name) ?? [];

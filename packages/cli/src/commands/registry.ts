@@ -67,6 +67,37 @@ export const COMMANDS: readonly CommandNode[] = [
     ],
   },
   {
+    name: 'logs',
+    summary: 'Search the logs of the service',
+    commands: [
+      {
+        name: 'query',
+        summary: 'Find records, or make statistics of them',
+        load: async () => (await import('./logs-query.ts')).logsQuery,
+      },
+      {
+        name: 'hits',
+        summary: 'Count records over time',
+        load: async () => (await import('./logs-hits.ts')).logsHits,
+      },
+      {
+        name: 'facets',
+        summary: 'Show the most frequent values of fields',
+        load: async () => (await import('./logs-facets.ts')).logsFacets,
+      },
+      {
+        name: 'tail',
+        summary: 'Show records as they arrive',
+        load: async () => (await import('./logs-tail.ts')).logsTail,
+      },
+      {
+        name: 'export',
+        summary: 'Write everything that matches',
+        load: async () => (await import('./logs-export.ts')).logsExport,
+      },
+    ],
+  },
+  {
     name: 'logpush',
     summary: 'Deliver the logs of a Cloudflare zone here',
     commands: [

@@ -27,7 +27,7 @@ export function sayDiagnostics(
         const text = source && textOf(source.file);
         return source && text?.split('\n', source.line)[source.line - 1]?.slice(0, 400);
       },
-      compactWarnings: args.has('compact-warnings'),
+      compactWarnings: args.declares('compact-warnings') && args.has('compact-warnings'),
     }),
   );
 }

@@ -53,6 +53,14 @@ export async function loadConfig(args: Arguments, context: Context): Promise<Con
   return { config, statePath, owner: ownerOf(config) };
 }
 
+/** The config for commands that have nothing to do with the state, so that it does not matter where they are run. */
+export async function loadServiceConfig(args: Arguments, context: Context): Promise<Config> {
+  requireOptions(args, ['config']);
+  const { config } = await checkInput(args, context, { withModel: false, withState: false });
+  if (config === null) throw new InvalidInput();
+  return config;
+}
+
 function ownerOf(config: Config): StateOwner {
   return { apiBaseUrl: config.api_base_url, org: config.org };
 }
@@ -71,9 +79,9 @@ export interface CheckedInput {
 export async function checkInput(
   args: Arguments,
   context: Context,
-  { withModel = true }: { readonly withModel?: boolean } = {},
+  { withModel = true, withState = true }: { readonly withModel?: boolean; readonly withState?: boolean } = {},
 ): Promise<CheckedInput> {
-  const paths = args.has('model-file') ? await findModelFiles(args.texts('model-file'), context.cwd) : [];
+  const paths = withState && args.has('model-file') ? await findModelFiles(args.texts('model-file'), context.cwd) : [];
   const files = withModel ? await Promise.all(paths.map(readModelFile)) : [];
   const configFile = args.text('config');
   const configText = configFile === undefined ? undefined : await readConfigFile(configFile, context.cwd);
@@ -81,7 +89,7 @@ export async function checkInput(
   const { config, diagnostics: ofConfig } = configText
     ? parseConfig({ ...configText, env: context.env })
     : { config: null, diagnostics: [] };
-  const state = config === null ? null : statePathOf(config, configFile ?? '', paths, context.cwd);
+  const state = config === null || !withState ? null : statePathOf(config, configFile ?? '', paths, context.cwd);
   const diagnostics = [
     ...parsed.diagnostics,
     ...ofConfig,

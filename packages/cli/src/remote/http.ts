@@ -57,6 +57,7 @@ export function openHttp(options: HttpOptions = {}): Http {
           },
         },
         text: () => answer.body.text(),
+        body: answer.body,
       };
     },
     close: () => agent.destroy(),

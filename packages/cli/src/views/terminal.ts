@@ -15,6 +15,8 @@ export interface TerminalStreams {
 
 export interface Terminal {
   write(stream: 'out' | 'err', text: string): void;
+  /** Writes to standard output; resolves when more may be written, with false when nobody reads any longer. */
+  pour(chunk: Uint8Array): Promise<boolean>;
   style(stream: 'out' | 'err'): Style;
   /** Draws one line that the next draws over; `null` takes it away. Does nothing where `live` is false. */
   status(line: string | null): void;
@@ -44,6 +46,14 @@ class Outlet {
     if (!this.#closed && text !== '') {
       this.stream.write(text);
     }
+  }
+
+  /** False: the reader has gone. */
+  pour(chunk: Uint8Array): Promise<boolean> {
+    if (this.#closed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.stream.write(chunk, (error) => resolve(!error && !this.#closed));
+    });
   }
 
   drained(): Promise<void> {
@@ -89,6 +99,10 @@ export function createTerminal(streams: TerminalStreams, noColor: boolean): Term
     write: (stream, text) => {
       erase();
       outlets[stream].write(text);
+    },
+    pour: (chunk) => {
+      erase();
+      return outlets.out.pour(chunk);
     },
     style: (stream) => {
       const output = outlets[stream].stream;
