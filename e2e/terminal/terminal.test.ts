@@ -114,6 +114,10 @@ describe('apply on a terminal', () => {
     expect((await run(['plan'], TERMINAL)).stdout).toContain(coloured);
     expect((await run(['plan', '--no-color'], TERMINAL)).stdout).not.toContain('\u001b');
     expect((await run(['plan'], { ...TERMINAL, env: { NO_COLOR: '1' } })).stdout).not.toContain('\u001b');
+    const plain = await run(['apply', '-y', '--no-color'], TERMINAL);
+    expect(plain.stderr).toMatch(/\d\/3 {2}/);
+    expect(`${plain.stdout}${plain.stderr}`).not.toContain('\u001b');
+    await run(['destroy', '-y']);
     const dumb = await run(['apply', '-y'], { ...TERMINAL, env: { TERM: 'dumb' } });
     expect(`${dumb.stdout}${dumb.stderr}`).not.toContain('\u001b');
     expect(dumb.stdout).toContain('service-0: created');

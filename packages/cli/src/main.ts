@@ -41,8 +41,12 @@ export async function main(io: ProcessInterface): Promise<ExitCode> {
     });
   }
   outputs.end(code);
+  const unwritten = await terminal.drained();
+  if (unwritten === null) return code;
+  const { reasonFor } = await import('./project/file-reason.ts');
+  terminal.write('err', `Error: Standard output could not be written\n\n${reasonFor(unwritten)}\n`);
   await terminal.drained();
-  return code;
+  return code === EXIT.ok || code === EXIT.changes ? EXIT.error : code;
 }
 
 async function runCommandLine(outputs: Outputs, context: Context): Promise<ExitCode> {

@@ -1,6 +1,6 @@
 /** The launcher as a process: old Node, exit codes, signals, broken pipes, terminals that are none. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -88,3 +88,22 @@ const LIST_MODULES = `
 import { registerHooks } from 'node:module';
 registerHooks({ load(url, context, next) { process.stdout.write(url + '\\n'); return next(url, context); } });
 `;
+
+describe.skipIf(!existsSync('/dev/full'))('standard output on a full disk', () => {
+  it.each([
+    ['schema', 'model'],
+    ['version', '--json'],
+  ])('fails, and says so: %s %s', async (...words) => {
+    const full = openSync('/dev/full', 'w');
+    try {
+      const { code, output } = await ended(
+        spawn(process.execPath, [launcher, ...words], { stdio: ['ignore', full, 'pipe'] }),
+      );
+      expect(output).toContain('Standard output could not be written');
+      expect(output).toContain('no space left on device');
+      expect(code).toBe(1);
+    } finally {
+      closeSync(full);
+    }
+  });
+});

@@ -26,19 +26,24 @@ export interface Terminal {
   readonly canAsk: boolean;
   /** The answer without spaces around it; null when the input ended or `signal` was aborted first. */
   ask(question: string, signal: AbortSignal): Promise<string | null>;
-  /** Resolves when everything written has left the process, or cannot. */
-  drained(): Promise<void>;
+  /** Resolves when everything written has left the process, or cannot: then with why, unless the reader has just gone. */
+  drained(): Promise<NodeJS.ErrnoException | null>;
 }
+
+/** What a write gives when its reader has gone. */
+const READER_GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
 /** Writing to a pipe whose reader has gone is not an error of ours: `obsiac plan | head` must end like `obsiac plan`. */
 class Outlet {
   readonly stream: OutputStream;
   #closed = false;
+  #failure: NodeJS.ErrnoException | null = null;
 
   constructor(stream: OutputStream) {
     this.stream = stream;
-    stream.on('error', () => {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
       this.#closed = true;
+      if (!READER_GONE.has(error.code ?? '')) this.#failure ??= error;
     });
   }
 
@@ -56,14 +61,13 @@ class Outlet {
     });
   }
 
-  drained(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#closed) {
-        resolve();
-      } else {
+  async drained(): Promise<NodeJS.ErrnoException | null> {
+    if (!this.#closed) {
+      await new Promise<void>((resolve) => {
         this.stream.write('', () => resolve());
-      }
-    });
+      });
+    }
+    return this.#failure;
   }
 }
 
@@ -88,11 +92,13 @@ export function createTerminal(streams: TerminalStreams, noColor: boolean): Term
   const outlets = { out: new Outlet(stdout), err: new Outlet(stderr) };
   const live = stderr.isTTY === true && env['TERM'] !== 'dumb';
   const asked = stderr.isTTY === true ? stderr : stdout;
-  let drawn = false;
+  const coloured = wantsColours(stderr, env, noColor);
+  let drawn = 0;
   const erase = () => {
-    if (drawn) {
-      outlets.err.write('\r\u001b[2K');
-      drawn = false;
+    if (drawn > 0) {
+      // Where no colours are wanted there are no other control sequences either.
+      outlets.err.write(coloured ? '\r\u001b[2K' : `\r${' '.repeat(drawn)}\r`);
+      drawn = 0;
     }
   };
   return {
@@ -113,7 +119,7 @@ export function createTerminal(streams: TerminalStreams, noColor: boolean): Term
         erase();
         if (line !== null) {
           outlets.err.write(line);
-          drawn = true;
+          drawn = line.length;
         }
       }
     },
@@ -127,7 +133,8 @@ export function createTerminal(streams: TerminalStreams, noColor: boolean): Term
     },
     drained: async () => {
       erase();
-      await Promise.all([outlets.out.drained(), outlets.err.drained()]);
+      const [failure] = await Promise.all([outlets.out.drained(), outlets.err.drained()]);
+      return failure;
     },
   };
 }
