@@ -60,11 +60,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Field 22 of /proc/PID/stat, counted after the name in brackets, which may hold anything (proc(5)). */
-function startTime(pid: number): string {
+/**
+ * Field 22 of /proc/PID/stat, counted after the name in brackets, which may hold anything (proc(5)). Null: field 3 says
+ * that the process has ended, and only its parent has not asked for its exit code yet, as happens in containers.
+ */
+function startTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? '');
   } catch {
     return '';
   }

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdtempSync,
@@ -252,4 +252,18 @@ it('is given back when the process ends through process.exit', async () => {
   child.send('exit');
   await ended(child);
   expect(existsSync(lockPath(statePath))).toBe(false);
+});
+
+describe.skipIf(!existsSync('/proc/self/stat'))('a process that ended', () => {
+  it('is gone though its parent has not asked for its exit code', async () => {
+    // The shell becomes a program that never waits for its child.
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    children.push(parent);
+    const pid = Number(await new Promise((resolve) => parent.stdout!.once('data', resolve)));
+    const { startOf } = systemVitals();
+    expect(startOf(pid)).toMatch(/^\d+$/);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => startOf(pid)).toBeNull();
+    expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+  });
 });
