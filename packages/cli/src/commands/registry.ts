@@ -136,6 +136,16 @@ export const COMMANDS: readonly CommandNode[] = [
         summary: 'List the fields of a dataset',
         load: async () => (await import('./logpush-fields.ts')).logpushFields,
       },
+      {
+        name: 'check',
+        summary: 'Prove a destination from upload to query',
+        load: async () => (await import('./logpush-check.ts')).logpushCheck,
+      },
+      {
+        name: 'simulate',
+        summary: 'Deliver edge traffic that never happened',
+        load: async () => (await import('./logpush-simulate.ts')).logpushSimulate,
+      },
     ],
   },
   {

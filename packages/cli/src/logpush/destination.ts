@@ -31,3 +31,14 @@ const SECRET_PARAMETER =
 export function redactDestination(destination: string): string {
   return destination.replace(/^([a-z0-9+.-]+:\/\/)[^/?#]*@/i, '$1***@').replace(SECRET_PARAMETER, '$1***');
 }
+
+/** The authorization that a destination carries; undefined when it has none. A raw `+` is a plus, not a space. */
+export function authorizationOf(destination: string): string | undefined {
+  const encoded = /[?&]header_authorization=([^&#]*)/i.exec(destination)?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded; // Not percent-encoded: taken as it stands.
+  }
+}

@@ -65,16 +65,19 @@ export function openIntake(options: IntakeOptions): IntakeSender {
     headersTimeout: 120_000,
     bodyTimeout: 120_000,
   });
+  /** An address that never answered is more likely wrong than restarting. */
+  let answered = false;
   return {
     send: async (text) => {
       const body = await compress(text);
       const until = performance.now() + patienceMs;
       for (let attempt = 0; ; attempt += 1) {
         const outcome = await attemptOnce(agent, options, body);
+        answered ||= !(outcome instanceof Refused) || outcome.answered;
         if (!(outcome instanceof Refused)) return { ...outcome, bytes: body.length };
         const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
         const wait = outcome.waitMs ?? backoff * (0.5 + Math.random() / 2);
-        if (!outcome.retryable || performance.now() + wait > until) throw outcome.error;
+        if (!outcome.retryable || !answered || performance.now() + wait > until) throw outcome.error;
         options.onWait?.(wait);
         await sleep(wait, undefined, { signal });
       }
@@ -89,7 +92,10 @@ class Refused {
   readonly retryable: boolean;
   /** What `Retry-After` asks for. */
   readonly waitMs: number | undefined;
+  /** Something listens there and speaks HTTP. */
+  readonly answered: boolean;
   constructor(error: IntakeError, retryable: boolean, waitMs?: number) {
+    this.answered = error.code !== 'intake_unreachable' && error.code !== 'intake_not_trusted';
     this.error = error;
     this.retryable = retryable;
     this.waitMs = waitMs;
