@@ -61,7 +61,7 @@ function modelText(rules: number, changed: boolean): string {
 }
 
 async function startService(dataDir: string): Promise<{ origin: string; stop: () => Promise<void> }> {
-  const child = spawn(process.execPath, [serviceBin, 'serve', '--data-dir', dataDir, '--port', '0'], {
+  const child = spawn(process.execPath, [serviceBin, 'serve', '--data-dir', dataDir, '--port', '0', '--no-logs'], {
     stdio: 'ignore',
   });
   const ended = new Promise((resolve) => child.on('exit', resolve));

@@ -31,7 +31,7 @@ interface ConfigFile {
 /** Resolves when the service answers; throws with what it printed when it ends instead. */
 export async function startRealService(): Promise<RealService> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'obsiac-service-'));
-  const child = spawn(process.execPath, [program, 'serve', '--data-dir', dataDir, '--port', '0'], {
+  const child = spawn(process.execPath, [program, 'serve', '--data-dir', dataDir, '--port', '0', '--no-logs'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: withoutSettings(),
   });

@@ -32,6 +32,7 @@ export async function startService(channels: readonly { name: string; type: stri
     org: 'acme',
     log_level: 'silent',
     rate_limit: 100_000_000,
+    logs: false,
   });
   const app = createApp(settings);
   const address = await app.start();

@@ -33,9 +33,13 @@ const config = (): Config => JSON.parse(readFileSync(configFile(), 'utf8')) as C
 /** Resolves when it answers; each start takes a free port, which the config names. */
 async function start(): Promise<void> {
   const before = existsSync(configFile()) ? readFileSync(configFile(), 'utf8') : '';
-  const started = spawn(process.execPath, [SERVICE, 'serve', '--data-dir', dataDir, '--port', '0', '--org', 'acme'], {
-    stdio: 'ignore',
-  });
+  const started = spawn(
+    process.execPath,
+    [SERVICE, 'serve', '--data-dir', dataDir, '--port', '0', '--org', 'acme', '--no-logs'],
+    {
+      stdio: 'ignore',
+    },
+  );
   child = started;
   for (;;) {
     await sleep(25);

@@ -8,7 +8,16 @@ export const auditEntry = z.object({
   /** The name of the token that wrote. */
   actor: z.string(),
   action: z.enum(['create', 'update', 'delete', 'attach', 'detach', 'snooze', 'revoke']),
-  kind: z.enum(['entity', 'metadata', 'kpi', 'alert_rule', 'notification_setting', 'data_source', 'token']),
+  kind: z.enum([
+    'entity',
+    'metadata',
+    'kpi',
+    'alert_rule',
+    'notification_setting',
+    'data_source',
+    'token',
+    'intake_credential',
+  ]),
   object_id: z.string(),
   object_name: z.string(),
   /** The organisation's revision after this write. */

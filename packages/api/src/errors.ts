@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   severity_required: 400,
   query_invalid: 400,
   no_credentials: 401,
+  wrong_credentials: 401,
   token_expired: 401,
   token_revoked: 401,
   token_invalid: 401,

@@ -1,19 +1,26 @@
 /** Wires the service: settings in, a running server out. The tests start the same. */
 import { mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
-import type { Api } from './http/api.ts';
-import { createServer } from './http/server.ts';
+import { Registry } from 'prom-client';
+import type { Api, Context, LogContext } from './http/api.ts';
+import { createRequestMetrics } from './http/request-metrics.ts';
+import { createIntakeServer, createServer, type ServerOptions } from './http/server.ts';
 import { configPath, refreshConfig, writeConfig } from './installation/config-file.ts';
 import { type DataDirLock, lockDataDir } from './installation/data-dir-lock.ts';
 import { ensureOrganization, requireSameKey } from './installation/first-start.ts';
+import { ensureIntakeFile, intakeFilePath } from './installation/intake-file.ts';
+import { listen, originOf, readTls } from './listen.ts';
+import { openLogIntake } from './log-intake.ts';
 import { listOrganizationSlugs } from './metadata/organizations.ts';
 import { closeStore, openStore, type Store } from './metadata/store.ts';
 import { createVault, loadSecretKey } from './secrets/vault.ts';
 import type { Settings } from './settings/definition.ts';
 import { createAccessTokens } from './tokens/access-tokens.ts';
 import { VERSION } from './version.ts';
+
+export { ListenError } from './listen.ts';
 
 /** Milliseconds between two looks for connections that have become idle while the service stops. */
 const IDLE_SWEEP = 50;
@@ -32,10 +39,12 @@ export interface Address {
   readonly origin: string;
   /** `http://127.0.0.1:7780/api/v4` */
   readonly apiBaseUrl: string;
+  /** Where logs are delivered, without the path; undefined when they are not taken in. */
+  readonly intakeOrigin: string | undefined;
 }
 
 export interface App {
-  /** Opens the store, makes what the first start makes, listens. @throws ListenError, DataDirLocked, MigrationError, SecretKeyError */
+  /** Opens the store, makes what the first start makes, listens. @throws ListenError, Refusal, DataDirLocked, MigrationError, SecretKeyError */
   start(): Promise<Address>;
   /** Lets requests under way finish, then closes everything. A second call waits for the first. */
   stop(): Promise<void>;
@@ -43,25 +52,32 @@ export interface App {
   readonly address: Address | null;
   /** The `config.json` for `obsiac -c`; null before `start`. */
   readonly configFile: string | null;
+  /** `intake.json`, for senders of logs; null before `start`, and when logs are not taken in. */
+  readonly intakeFile: string | null;
+  /** What takes logs in and keeps them; undefined before `start`, and when logs are not taken in. */
+  readonly logs: LogContext | undefined;
   readonly log: FastifyBaseLogger;
-}
-
-/** The address to listen on cannot be had. */
-export class ListenError extends Error {
-  readonly code = 'cannot_listen';
 }
 
 /** What is open while the service runs, in the order in which it is closed. */
 interface Running {
   server?: Api;
+  intakeServer?: Api;
+  logs?: LogContext;
   store?: Store;
   lock?: DataDirLock;
+}
+
+interface State {
+  address: Address | null;
+  configFile: string | null;
+  intakeFile: string | null;
 }
 
 export function createApp(settings: Settings, options: AppOptions = {}): App {
   const log = createLogger(settings, options.logTo);
   const running: Running = {};
-  const state: { address: Address | null; configFile: string | null } = { address: null, configFile: null };
+  const state: State = { address: null, configFile: null, intakeFile: null };
   let stopping: Promise<void> | undefined;
   return {
     log,
@@ -70,6 +86,12 @@ export function createApp(settings: Settings, options: AppOptions = {}): App {
     },
     get configFile() {
       return state.configFile;
+    },
+    get intakeFile() {
+      return state.intakeFile;
+    },
+    get logs() {
+      return running.logs;
     },
     start: async () => {
       try {
@@ -92,7 +114,7 @@ async function start(
   now: () => number,
   log: FastifyBaseLogger,
   running: Running,
-  state: { address: Address | null; configFile: string | null },
+  state: State,
 ): Promise<void> {
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
   running.lock = lockDataDir(settings.data_dir);
@@ -100,49 +122,66 @@ async function start(
   const store = await openStore({ dataDir: settings.data_dir, databaseUrl: settings.database_url, vault, now });
   running.store = store;
   await requireSameKey(store);
+  const registry = new Registry();
+  if (settings.logs) running.logs = await openLogIntake(settings, registry, log, now);
   const tokens = createAccessTokens(vault.deriveKey('access-token'), now);
-  const server = await createServer({ store, tokens }, settings, log);
-  running.server = server;
+  await makeServers({ store, tokens, registry, logs: running.logs }, settings, log, running);
 
   const file = configPath(settings.data_dir, settings.org, await listOrganizationSlugs(store.db));
-  const expectedUrl = addressOf(settings, settings.port).apiBaseUrl;
+  const expectedUrl = addressOf(settings, settings.port, undefined).apiBaseUrl;
   const created = await ensureOrganization(store, settings.org, (fresh) =>
     writeConfig(file, settings.org, expectedUrl, fresh),
   );
-  await listen(server, settings);
-  const address = addressOf(settings, (server.server.address() as AddressInfo).port);
+  const address = await listenAll(settings, running);
   state.address = address;
   state.configFile = file;
   const config = refreshConfig(file, settings.org, address.apiBaseUrl);
-  reportStart(log, settings, address, { created, config, file, backend: store.backend.name });
-}
-
-async function listen(server: Api, settings: Settings): Promise<void> {
-  try {
-    await server.listen({ host: settings.host, port: settings.port, listenTextResolver: () => 'listening' });
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code;
-    const where = `${settings.host}:${settings.port}`;
-    if (code === 'EADDRINUSE') {
-      throw new ListenError(
-        `Port ${settings.port} on ${settings.host} is taken by another program. Choose another with --port.`,
-        { cause },
-      );
-    }
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new ListenError(`Cannot listen on ${where} (${code}). Choose another address with --host and --port.`, {
-        cause,
-      });
-    }
-    throw cause;
+  if (address.intakeOrigin !== undefined) {
+    state.intakeFile = intakeFilePath(settings.data_dir, settings.org, path.basename(file) === 'config.json');
+    await ensureIntakeFile(store, settings.org, state.intakeFile, intakeUrl(settings, address.intakeOrigin));
   }
+  reportStart(log, settings, address, { created, config, file, backend: store.backend.name });
+  // After all that answers: the engine takes seconds, and batches wait for it in the spool.
+  running.logs?.store.start();
 }
 
-function addressOf(settings: Settings, port: number): Address {
-  // An address that means "all" cannot be dialled; clients on this machine use the loopback address.
-  const dialled = settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host === '::' ? '::1' : settings.host;
-  const origin = `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;
-  return { host: settings.host, port, origin, apiBaseUrl: `${settings.public_url ?? origin}/api/v4` };
+async function makeServers(
+  context: Context,
+  settings: Settings,
+  log: FastifyBaseLogger,
+  running: Running,
+): Promise<void> {
+  const tls = readTls(settings.tls_cert, settings.tls_key);
+  const measure = createRequestMetrics(context.registry);
+  const apart = settings.intake_port !== undefined && context.logs !== undefined;
+  const options: ServerOptions = { settings, log, measure, tls: apart ? undefined : tls };
+  running.server = await createServer(context, options);
+  if (apart)
+    running.intakeServer = await createIntakeServer(context as Context & { logs: LogContext }, { ...options, tls });
+}
+
+async function listenAll(settings: Settings, { server, intakeServer, logs }: Running): Promise<Address> {
+  const port = await listen(server!, settings);
+  if (!intakeServer || settings.intake_port === undefined) {
+    const address = addressOf(settings, port, undefined);
+    return logs ? { ...address, intakeOrigin: address.origin } : address;
+  }
+  const host = settings.intake_host ?? settings.host;
+  const intakePort = await listen(intakeServer, { host, port: settings.intake_port }, '--intake-port');
+  return addressOf(settings, port, originOf({ host, port: intakePort }, settings.tls_cert ? 'https' : 'http'));
+}
+
+function addressOf(settings: Settings, port: number, intakeOrigin: string | undefined): Address {
+  const secure = settings.tls_cert !== undefined && (settings.intake_port === undefined || !settings.logs);
+  const origin = originOf({ host: settings.host, port }, secure ? 'https' : 'http');
+  const apiBaseUrl = `${settings.public_url ?? origin}/api/v4`;
+  return { host: settings.host, port, origin, apiBaseUrl, intakeOrigin };
+}
+
+/** The address that senders are told. */
+function intakeUrl(settings: Settings, origin: string): string {
+  const shared = settings.intake_port === undefined ? settings.public_url : undefined;
+  return settings.intake_public_url ?? shared ?? origin;
 }
 
 interface StartReport {
@@ -160,18 +199,22 @@ function reportStart(log: FastifyBaseLogger, settings: Settings, address: Addres
   if (report.config === 'absent') {
     log.warn({ config: report.file }, 'no configuration file here; make tokens with: obsiac-service token create');
   }
-  const { origin, apiBaseUrl } = address;
+  const { origin, apiBaseUrl, intakeOrigin } = address;
   log.info(
-    { origin, api: apiBaseUrl, org: settings.org, store: report.backend, version: VERSION },
+    { origin, api: apiBaseUrl, intake: intakeOrigin, org: settings.org, store: report.backend, version: VERSION },
     `listening on ${origin}`,
   );
 }
 
 async function stop(running: Running): Promise<void> {
+  if (running.intakeServer) await closeServer(running.intakeServer);
   if (running.server) await closeServer(running.server);
+  if (running.logs) await running.logs.store.stop();
   if (running.store) await closeStore(running.store);
   running.lock?.release();
   delete running.server;
+  delete running.intakeServer;
+  delete running.logs;
   delete running.store;
   delete running.lock;
 }

@@ -41,7 +41,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = environment
 
 /** Starts `serve` and waits for the line that tells its address. */
 async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = environment, node = process.execPath) {
-  const child = spawn(node, [bin, 'serve', '--data-dir', dir, '--port', '0', ...args], {
+  const child = spawn(node, [bin, 'serve', '--data-dir', dir, '--port', '0', '--no-logs', ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

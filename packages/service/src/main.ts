@@ -2,8 +2,9 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '@obsiac/promql';
 import { ListenError } from './app.ts';
-import { HELP, SERVE_HELP, TOKEN_HELP } from './help.ts';
+import { HELP, INTAKE_HELP, SERVE_HELP, TOKEN_HELP } from './help.ts';
 import { DataDirLocked } from './installation/data-dir-lock.ts';
+import { intakeCommand } from './intake-command.ts';
 import { MigrationError } from './metadata/migrate.ts';
 import { Refusal } from './refusal.ts';
 import { SecretKeyError } from './secrets/vault.ts';
@@ -16,7 +17,7 @@ import { VERSION } from './version.ts';
 const EXIT_ERROR = 1;
 const EXIT_USAGE = 3;
 
-const COMMANDS = ['serve', 'token', 'version', 'help'];
+const COMMANDS = ['serve', 'token', 'intake', 'version', 'help'];
 
 /** Errors that tell a person what to do; anything else is a bug and keeps its stack. */
 const EXPECTED = [ListenError, DataDirLocked, MigrationError, SecretKeyError, Refusal];
@@ -62,25 +63,31 @@ async function dispatch(argv: readonly string[]): Promise<void> {
   if (!COMMANDS.includes(command)) {
     throw new UsageError(`There is no command "${command}".${meant(command, COMMANDS)}`);
   }
-  const { config, scope, name, ...flags } = values as Record<string, string | undefined>;
+  const { config, scope, name, username, 'no-logs': noLogs, ...given } = values as Record<string, string | undefined>;
+  const flags = noLogs === undefined ? given : { ...given, logs: 'false' };
   const settings = loadSettings({ flags, environment: process.env, file: config });
   if (command === 'serve') {
     if (rest.length > 0) throw new UsageError(`serve takes no argument, and got "${rest[0]}".`);
     if (scope ?? name) throw new UsageError('--scope and --name belong to obsiac-service token.');
+    if (username) throw new UsageError('--username belongs to obsiac-service intake.');
     return serve(settings);
   }
-  const outcome = await tokenCommand(settings, rest, { scope, name });
+  const outcome =
+    command === 'token'
+      ? await tokenCommand(settings, rest, { scope, name })
+      : await intakeCommand(settings, rest, { username });
   if ('usage' in outcome) throw new UsageError(outcome.usage);
   print(outcome.text);
 }
 
 function parse(argv: readonly string[]) {
   const flags = SETTING_NAMES.map(flagOf).filter((flag) => flag !== undefined);
-  const names = [...flags, 'config', 'scope', 'name'];
+  const names = [...flags, 'config', 'scope', 'name', 'username'];
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
     ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
     help: { type: 'boolean', short: 'h' },
     version: { type: 'boolean' },
+    'no-logs': { type: 'boolean' },
   };
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true });
@@ -98,6 +105,7 @@ function meant(name: string, candidates: readonly string[], dashes = ''): string
 
 function helpFor(command: string | undefined): string {
   if (command === 'serve') return SERVE_HELP;
+  if (command === 'intake') return INTAKE_HELP;
   return command === 'token' ? TOKEN_HELP : HELP;
 }
 

@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDir = options.dataDir ?? temporaryDir();
   const databaseUrl = options.databaseUrl ?? (await databaseFor(options.backend ?? 'sqlite'));
   const settings: Settings = {
-    ...settingsSchema.parse({ data_dir: dataDir, port: 0, database_url: databaseUrl }),
+    ...settingsSchema.parse({ data_dir: dataDir, port: 0, database_url: databaseUrl, logs: false }),
     ...options.settings,
   };
   const logs: string[] = [];

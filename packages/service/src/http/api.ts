@@ -4,7 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CODES, type ErrorCode, errorBody, type Scope } from '@obsiac/api';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
 import { z } from 'zod';
+import type { Intake } from '../intake/intake.ts';
+import type { LogStore } from '../log-store/index.ts';
 import { type Change, change, type Store } from '../metadata/store.ts';
 import type { AccessTokens } from '../tokens/access-tokens.ts';
 import { identityOf } from './authentication.ts';
@@ -20,6 +23,14 @@ export type Api = FastifyInstance<
 export interface Context {
   readonly store: Store;
   readonly tokens: AccessTokens;
+  readonly registry: Registry;
+  /** Undefined: this service takes in no logs (setting `logs`). */
+  readonly logs: LogContext | undefined;
+}
+
+export interface LogContext {
+  readonly store: LogStore;
+  readonly intake: Intake;
 }
 
 export const READ: { scopes: readonly Scope[] } = { scopes: ['read', 'write'] };

@@ -27,13 +27,19 @@ export function invalidRequest(part: string, issues: readonly z.core.$ZodIssue[]
   return new Refusal('bad_request', `${first!.path}: ${first!.message}${more}`, { details });
 }
 
-export function handleError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+/** @param challenge what a client without credentials is told to send */
+export function handleError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  challenge = 'Bearer',
+): void {
   const refusal = toRefusal(error);
   if (refusal.code === 'internal') request.log.error({ err: error }, 'request failed');
   else if (refusal.status >= 500) request.log.warn({ err: refusal.cause ?? refusal }, 'request refused');
   if (refusal.retryAfter !== undefined) void reply.header('retry-after', String(refusal.retryAfter));
   if (refusal.code === 'body_too_large') discardBody(request, reply);
-  if (refusal.status === 401) void reply.header('www-authenticate', 'Bearer');
+  if (refusal.status === 401) void reply.header('www-authenticate', challenge);
   void reply.code(refusal.status).type('application/json; charset=utf-8').send(bodyOf(refusal));
 }
 
@@ -43,7 +49,8 @@ function bodyOf(refusal: Refusal): ErrorBody {
   return refusal.details.length > 0 ? { ...body, details: [...refusal.details] } : body;
 }
 
-function toRefusal(error: FastifyError | Error): Refusal {
+/** What any error means on the wire. */
+export function toRefusal(error: FastifyError | Error): Refusal {
   if (error instanceof Refusal) return error;
   const code = FASTIFY_CODES['code' in error ? error.code : ''];
   if (code) return refuse(code, error);

@@ -1,18 +1,19 @@
 /** `/metrics` in the Prometheus text format: requests by route and status, their latency, the build, the process. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
 import type { Api } from './api.ts';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function measureRequests(app: Api): void {
-  const registry = new Registry();
+/** Counts the requests of any number of servers. */
+export type MeasureRequests = (app: Api) => void;
+
+export function createRequestMetrics(registry: Registry): MeasureRequests {
   collectDefaultMetrics({ register: registry });
-  const labelNames = ['method', 'route', 'status'] as const;
   const requests = new Counter({
     name: 'obsiac_http_requests_total',
     help: 'Requests answered.',
-    labelNames,
+    labelNames: ['method', 'route', 'status'],
     registers: [registry],
   });
   const duration = new Histogram({
@@ -29,11 +30,16 @@ export function measureRequests(app: Api): void {
     registers: [registry],
   });
   build.set({ version: VERSION, node: process.versions.node }, 1);
-  app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'unknown';
-    requests.inc({ method: request.method, route, status: String(reply.statusCode) });
-    duration.observe({ method: request.method, route }, reply.elapsedTime / 1000);
-  });
+  return (app) => {
+    app.addHook('onResponse', async (request, reply) => {
+      const route = request.routeOptions.url ?? 'unknown';
+      requests.inc({ method: request.method, route, status: String(reply.statusCode) });
+      duration.observe({ method: request.method, route }, reply.elapsedTime / 1000);
+    });
+  };
+}
+
+export function metricsRoute(app: Api, registry: Registry): void {
   app.addHook('onClose', async () => registry.clear());
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),

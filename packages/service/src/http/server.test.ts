@@ -146,7 +146,10 @@ describe('health, metrics and logs', () => {
   it('is healthy and ready', async () => {
     service = await startService();
     expect((await service.fetch('GET', '/healthz')).body).toEqual({ status: 'ok' });
-    expect((await service.fetch('GET', '/readyz')).body).toEqual({ status: 'ready' });
+    expect((await service.fetch('GET', '/readyz')).body).toEqual({
+      status: 'ready',
+      logs: { state: 'disabled' },
+    });
   });
 
   it.skipIf(cannotRun('postgresql'))('says 503 while PostgreSQL is away, and goes on when it is back', async () => {

@@ -5,7 +5,7 @@ import fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } f
 import type { ZodType } from 'zod';
 import { Refusal } from '../refusal.ts';
 import type { Settings } from '../settings/definition.ts';
-import type { Api, Context } from './api.ts';
+import type { Api, Context, LogContext } from './api.ts';
 import { authenticate, identityOf } from './authentication.ts';
 import { handleError, invalidRequest } from './errors.ts';
 import { healthRoutes } from './health.ts';
@@ -13,12 +13,13 @@ import { readJson, requireStorablePath } from './json-body.ts';
 import { logRequests } from './logging.ts';
 import { answerUnknownRoutes } from './not-found.ts';
 import { describeApi } from './openapi.ts';
-import { measureRequests } from './request-metrics.ts';
+import { type MeasureRequests, metricsRoute } from './request-metrics.ts';
 import { alertRuleRoutes } from './routes/alert-rules.ts';
 import { auditTrailRoutes } from './routes/audit-trail.ts';
 import { dataSourceRoutes } from './routes/data-sources.ts';
 import { entityRoutes } from './routes/entities.ts';
 import { entitySearchRoutes, ruleConversionRoute } from './routes/entity-search.ts';
+import { intakeRoutes } from './routes/intake.ts';
 import { kpiRoutes } from './routes/kpis.ts';
 import { channelDeleteRoute, notificationSettingRoutes } from './routes/notification-settings.ts';
 import { oauthRoutes } from './routes/oauth.ts';
@@ -38,7 +39,46 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 };
 
-export async function createServer(context: Context, settings: Settings, log: FastifyBaseLogger): Promise<Api> {
+/** What a server of this service is made with. */
+export interface ServerOptions {
+  readonly settings: Settings;
+  readonly log: FastifyBaseLogger;
+  readonly measure: MeasureRequests;
+  /** PEM; undefined: plain HTTP. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+}
+
+/** The server of the API, and of the intake unless that has a port of its own. */
+export async function createServer(context: Context, options: ServerOptions): Promise<Api> {
+  const { settings } = options;
+  const app = createBareServer(options);
+  await describeApi(app);
+  metricsRoute(app, context.registry);
+  healthRoutes(app, context);
+  const { logs, store } = context;
+  if (logs && settings.intake_port === undefined) await intakeRoutes(app, { store, intake: logs.intake });
+  await app.register(rateLimit, { global: false });
+  await app.register(tokenScope(context, settings));
+  await app.register(organizationScope(context, settings, organizationResources), {
+    prefix: '/api/v4/organizations/:org',
+  });
+  await app.register(organizationScope(context, settings, channelDeleteRoute), { prefix: '/api/organizations/:org' });
+  return app;
+}
+
+/** The server of an intake that has a port of its own. */
+export async function createIntakeServer(
+  context: Context & { logs: LogContext },
+  options: ServerOptions,
+): Promise<Api> {
+  const app = createBareServer(options);
+  healthRoutes(app, context);
+  await intakeRoutes(app, { store: context.store, intake: context.logs.intake });
+  return app;
+}
+
+/** What happens to every request, whatever its route. */
+function createBareServer({ settings, log, measure, tls }: ServerOptions): Api {
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -49,9 +89,10 @@ export async function createServer(context: Context, settings: Settings, log: Fa
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
+    ...(tls === undefined ? {} : { https: tls }),
   }) as unknown as Api;
   app.decorateRequest('identity', null);
-  app.setErrorHandler(handleError);
+  app.setErrorHandler((error: Error, request, reply) => handleError(error, request, reply));
   readJson(app);
   checkAgainstSchemas(app);
   app.addHook('onRequest', async (request, reply) => {
@@ -59,16 +100,8 @@ export async function createServer(context: Context, settings: Settings, log: Fa
     requireStorablePath(request.url);
   });
   logRequests(app);
-  measureRequests(app);
+  measure(app);
   answerUnknownRoutes(app);
-  await describeApi(app);
-  healthRoutes(app, context);
-  await app.register(rateLimit, { global: false });
-  await app.register(tokenScope(context, settings));
-  await app.register(organizationScope(context, settings, organizationResources), {
-    prefix: '/api/v4/organizations/:org',
-  });
-  await app.register(organizationScope(context, settings, channelDeleteRoute), { prefix: '/api/organizations/:org' });
   return app;
 }
 

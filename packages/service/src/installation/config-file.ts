@@ -1,8 +1,9 @@
 /** `config.json` in the data directory: what `obsiac -c` needs to talk to this service. */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { SCOPES, type Scope } from '@obsiac/api';
 import { z } from 'zod';
+import { replacePrivateFile } from './private-file.ts';
 
 const access = z.looseObject({ refresh_token: z.string(), api_base_url: z.string(), org: z.string() });
 const configFile = z.looseObject({
@@ -27,7 +28,7 @@ export function configPath(dataDir: string, slug: string, otherSlugs: readonly s
 export function writeConfig(file: string, slug: string, apiBaseUrl: string, tokens: Record<Scope, string>): void {
   if (existsSync(file)) renameSync(file, `${file}.bak`);
   const entries = SCOPES.map((scope) => [scope, { refresh_token: tokens[scope], api_base_url: apiBaseUrl, org: slug }]);
-  replace(file, { api_config: Object.fromEntries(entries), state_lock_file_path: STATE_FILE });
+  replacePrivateFile(file, { api_config: Object.fromEntries(entries), state_lock_file_path: STATE_FILE });
 }
 
 /**
@@ -47,7 +48,7 @@ export function refreshConfig(
   );
   if (stale.length === 0) return 'kept';
   for (const part of stale) part.api_base_url = apiBaseUrl;
-  replace(file, config);
+  replacePrivateFile(file, config);
   return 'refreshed';
 }
 
@@ -57,17 +58,4 @@ function read(file: string): ConfigFile | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The file is the old one or the new one at any moment, never half of it. */
-function replace(file: string, content: unknown): void {
-  const draft = `${file}.${process.pid}.tmp`;
-  const handle = openSync(draft, 'w', 0o600);
-  try {
-    writeFileSync(handle, `${JSON.stringify(content, undefined, 2)}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(draft, file);
 }

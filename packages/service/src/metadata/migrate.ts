@@ -3,12 +3,14 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Backend } from './backend.ts';
 import { createInitialTables } from './migrations/0001-initial.ts';
+import { createIntakeCredentials } from './migrations/0002-intake-credentials.ts';
 
 type Step = (db: Kysely<unknown>, backend: Backend) => Promise<void>;
 
 /** In order; a step that has been released never changes, a new one is added below. */
 const STEPS: Readonly<Record<string, Step>> = {
   '0001-initial': createInitialTables,
+  '0002-intake-credentials': createIntakeCredentials,
 };
 
 /** The database cannot be used by this program. */

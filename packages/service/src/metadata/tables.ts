@@ -29,6 +29,18 @@ interface RefreshTokenTable {
   revoked_at: Seconds | null;
 }
 
+/** User name and password by which senders of logs prove who they are. */
+interface IntakeCredentialTable {
+  id: string;
+  organization_id: string;
+  username: string;
+  /** SHA-256 of the password, which has 256 random bits, in hex. */
+  hash: string;
+  created_at: Seconds;
+  last_used_at: Seconds | null;
+  revoked_at: Seconds | null;
+}
+
 interface EntityTable {
   id: string;
   organization_id: string;
@@ -149,6 +161,7 @@ interface InstallationTable {
 export interface Tables {
   organizations: OrganizationTable;
   refresh_tokens: RefreshTokenTable;
+  intake_credentials: IntakeCredentialTable;
   entities: EntityTable;
   kpis: KpiTable;
   alert_rules: AlertRuleTable;
@@ -159,6 +172,7 @@ export interface Tables {
 }
 
 export type RefreshTokenRow = Selectable<RefreshTokenTable>;
+export type IntakeCredentialRow = Selectable<IntakeCredentialTable>;
 export type EntityRow = Selectable<EntityTable>;
 export type KpiRow = Selectable<KpiTable>;
 export type AlertRuleRow = Selectable<AlertRuleTable>;

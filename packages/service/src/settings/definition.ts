@@ -27,59 +27,133 @@ const httpUrl = z
 
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
 
+const file = z.string().min(1);
+
+/** `30d`, or `30d,http_requests=7d`. */
+const RETENTION = /^\s*\d{1,5}d(\s*,\s*[\w.-]+\s*=\s*\d{1,5}d)*\s*$/;
+
 /** In the file a setting is called by its key here, as a flag `--data-dir`, as a variable `OBSIAC_DATA_DIR`. */
-export const settingsSchema = z.object({
-  data_dir: z
-    .string()
-    .min(1)
-    .default('.obsiac')
-    .describe('Directory for everything the service keeps. Made when it is not there.'),
-  host: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('Address to listen on. `0.0.0.0` listens on all; put TLS in front then.'),
-  port: wholeNumber(0, 65_535).default(7780).describe('Port to listen on; 0 takes a free one, which the log names.'),
-  org: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be a slug: lower-case letters, digits, - and _')
-    .default('default')
-    .describe('Slug of the organisation that the first start creates.'),
-  public_url: httpUrl
-    .optional()
-    .describe('Address under which clients reach the service, written into `config.json`. Default: where it listens.'),
-  database_url: databaseUrl
-    .optional()
-    .describe(
-      'PostgreSQL 15 or newer: `postgres://user:password@host/database`. Default: SQLite in the data directory.',
-    ),
-  secret_key: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Key that seals stored credentials and signs access tokens: 32 bytes in base64 or hex, the same for all processes of an installation. Default: `secret.key` in the data directory.',
-    ),
-  body_limit: wholeNumber(1024, 1_073_741_824)
-    .default(1_048_576)
-    .describe('Largest request body of the API in bytes; more is answered 413.'),
-  rate_limit: wholeNumber(1, 1_000_000_000)
-    .default(60_000)
-    .describe('Requests a minute that one token may make of one process; more is answered 429.'),
-  exchange_rate_limit: wholeNumber(1, 1_000_000_000)
-    .default(600)
-    .describe('Token exchanges a minute that one address may make of one process; more is answered 429.'),
-  trust_proxy: flag
-    .default(false)
-    .describe('Take the client address from `X-Forwarded-For`. Only behind a proxy that sets it.'),
-  log_level: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('Least severe level that is logged.'),
-  stop_timeout: wholeNumber(0, 3600)
-    .default(10)
-    .describe('Seconds that requests under way get to finish when the service stops.'),
-});
+export const settingsSchema = z
+  .object({
+    data_dir: z
+      .string()
+      .min(1)
+      .default('.obsiac')
+      .describe('Directory for everything the service keeps. Made when it is not there.'),
+    host: z
+      .string()
+      .min(1)
+      .default('127.0.0.1')
+      .describe('Address to listen on. `0.0.0.0` listens on all; put TLS in front then.'),
+    port: wholeNumber(0, 65_535).default(7780).describe('Port to listen on; 0 takes a free one, which the log names.'),
+    org: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be a slug: lower-case letters, digits, - and _')
+      .default('default')
+      .describe('Slug of the organisation that the first start creates.'),
+    public_url: httpUrl
+      .optional()
+      .describe(
+        'Address under which clients reach the service, written into `config.json`. Default: where it listens.',
+      ),
+    database_url: databaseUrl
+      .optional()
+      .describe(
+        'PostgreSQL 15 or newer: `postgres://user:password@host/database`. Default: SQLite in the data directory.',
+      ),
+    secret_key: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Key that seals stored credentials and signs access tokens: 32 bytes in base64 or hex, the same for all processes of an installation. Default: `secret.key` in the data directory.',
+      ),
+    body_limit: wholeNumber(1024, 1_073_741_824)
+      .default(1_048_576)
+      .describe('Largest request body of the API in bytes; more is answered 413.'),
+    rate_limit: wholeNumber(1, 1_000_000_000)
+      .default(60_000)
+      .describe('Requests a minute that one token may make of one process; more is answered 429.'),
+    exchange_rate_limit: wholeNumber(1, 1_000_000_000)
+      .default(600)
+      .describe('Token exchanges a minute that one address may make of one process; more is answered 429.'),
+    trust_proxy: flag
+      .default(false)
+      .describe('Take the client address from `X-Forwarded-For`. Only behind a proxy that sets it.'),
+    log_level: z
+      .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+      .default('info')
+      .describe('Least severe level that is logged.'),
+    tls_cert: file
+      .optional()
+      .describe('Certificate chain in PEM for the port that logs are delivered to; renewed files need a restart.'),
+    tls_key: file.optional().describe('Private key in PEM that belongs to `tls_cert`.'),
+    logs: flag
+      .default(true)
+      .describe(
+        'Take in, store and search logs. `false` (or `--no-logs`): alerts only, without the log engine and without its memory.',
+      ),
+    intake_port: wholeNumber(0, 65_535)
+      .optional()
+      .describe('A port of its own for `/cloudflare` and `/v1/logs`. Default: they are on `port`.'),
+    intake_host: z.string().min(1).optional().describe('Address for `intake_port` to listen on. Default: `host`.'),
+    intake_public_url: httpUrl
+      .optional()
+      .describe(
+        'Address under which senders reach the intake, written into `intake.json`. Default: `public_url`, or where it listens.',
+      ),
+    intake_body_limit: wholeNumber(1024, 4_294_967_296)
+      .default(268_435_456)
+      .describe('Largest compressed batch in bytes; more is answered 413.'),
+    intake_batch_limit: wholeNumber(1024, 17_179_869_184)
+      .default(1_073_741_824)
+      .describe('Largest batch in bytes after decompression; more is answered 413.'),
+    intake_line_limit: wholeNumber(1024, 67_108_864)
+      .default(1_048_576)
+      .describe('Longest line of a batch in bytes; a longer one is rejected, not its batch.'),
+    otlp_body_limit: wholeNumber(1024, 1_073_741_824)
+      .default(67_108_864)
+      .describe('Largest OTLP request in bytes, also after decompression; more is answered 413.'),
+    intake_memory: wholeNumber(4_194_304, 68_719_476_736)
+      .default(536_870_912)
+      .describe(
+        'Bytes of memory that batches under way may hold together; when there is no more, senders wait, then get 503.',
+      ),
+    spool_limit: wholeNumber(1_048_576, 1_099_511_627_776)
+      .default(4_294_967_296)
+      .describe('Bytes of accepted batches that may wait on disk for the log engine; more is answered 503.'),
+    disk_reserve: wholeNumber(0, 1_099_511_627_776)
+      .default(536_870_912)
+      .describe('Bytes of the disk that intake leaves free; when they are touched, batches are answered 503.'),
+    log_retention: z
+      .string()
+      .regex(RETENTION, 'must be days, then perhaps datasets with their own: 30d,http_requests=7d')
+      .default('30d')
+      .describe('Days that log records are kept, and datasets that differ: `30d,http_requests=7d,audit_logs=365d`.'),
+    clickhouse_url: httpUrl
+      .optional()
+      .describe(
+        'ClickHouse 26.2 or newer that keeps the logs: `http://user:password@host:8123`. Default: the embedded engine in the data directory.',
+      ),
+    clickhouse_cluster: z
+      .string()
+      .regex(/^[\w.-]{1,128}$/, 'must be the name of a cluster')
+      .optional()
+      .describe(
+        "Cluster of `clickhouse_url`, by its name in the servers' configuration: tables are then replicated and distributed over it.",
+      ),
+    engine_memory: wholeNumber(268_435_456, 1_099_511_627_776)
+      .default(2_147_483_648)
+      .describe('Bytes of memory for the embedded log engine.'),
+    query_timeout: wholeNumber(1, 3600).default(30).describe('Seconds after which a log query is given up.'),
+    stop_timeout: wholeNumber(0, 3600)
+      .default(10)
+      .describe('Seconds that requests under way get to finish when the service stops.'),
+  })
+  .refine((settings) => (settings.tls_cert === undefined) === (settings.tls_key === undefined), {
+    path: ['tls_key'],
+    message: 'tls_cert and tls_key go together',
+  });
 
 /** The settings with every default filled in. */
 export type Settings = z.output<typeof settingsSchema>;
@@ -98,7 +172,8 @@ export function flagOf(name: SettingName): string | undefined {
 /** The variables that set it, strongest first. */
 export function variablesOf(name: SettingName): readonly string[] {
   const own = `OBSIAC_${name.toUpperCase()}`;
-  return name === 'database_url' ? [own, 'DATABASE_URL'] : [own];
+  const common = { database_url: 'DATABASE_URL', clickhouse_url: 'CLICKHOUSE_URL' }[name as string];
+  return common === undefined ? [own] : [own, common];
 }
 
 function isHttpUrl(text: string): boolean {
