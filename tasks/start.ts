@@ -133,6 +133,18 @@ ${bold('Go on')}
 Ctrl-C stops the service; the data stays and the next start goes on from it.`);
 }
 
+/** One Ctrl-C may arrive twice, from the terminal and through npm; only one that comes later is a second wish to stop. */
+function stopOnSignal(service: ChildProcess): void {
+  let last = Number.NEGATIVE_INFINITY;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      const now = performance.now();
+      if (now - last > 1000) service.kill('SIGTERM');
+      last = now;
+    });
+  }
+}
+
 async function main(): Promise<void> {
   process.chdir(root);
   const options = readOptions();
@@ -140,8 +152,7 @@ async function main(): Promise<void> {
   const logFile = path.join(options.dataDir, 'service.log');
   const configFile = path.join(options.dataDir, 'config.json');
   const service = startService(options, logFile);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => service.process.kill('SIGTERM'));
+  stopOnSignal(service.process);
 
   const origin = await service.origin;
   if (!origin) {
