@@ -14,7 +14,7 @@ const ARROW = ' → ';
 
 type Fields = Readonly<Record<string, FieldValue>>;
 
-const records = (/```json\n([^]*?)```/.exec(page)?.[1] ?? '')
+const records = (/```json\n(.*?)```/s.exec(page)?.[1] ?? '')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Fields);
@@ -38,7 +38,7 @@ function outcome(text: string, written: string): string {
   return rows === null || /^\d+$/.test(written) ? String((rows ?? found).length) : JSON.stringify(rows);
 }
 
-const examples = [...page.matchAll(/```query\n([^]*?)```/g)]
+const examples = [...page.matchAll(/```query\n(.*?)```/gs)]
   .flatMap(([, block = '']) => block.trimEnd().split('\n'))
   .map((line) => {
     const at = line.lastIndexOf(ARROW);
