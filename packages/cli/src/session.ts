@@ -1,7 +1,8 @@
 /** A connection to the service of a config, for the time of one command. */
-import { type Client, createClient } from '@obsiac/api';
+import { ApiError, type Client, createClient } from '@obsiac/api';
 import type { Config } from '@obsiac/model';
 import { openHttp } from './remote/http.ts';
+import { type HttpProxy, proxyFor } from './remote/proxy.ts';
 import { VERSION } from './version.ts';
 
 export interface Session {
@@ -20,7 +21,12 @@ export async function withSession<Result>(
   work: (session: Session) => Promise<Result>,
   answerTimeoutMs?: number,
 ): Promise<Result> {
-  const http = openHttp({ connections: concurrency, ...(answerTimeoutMs !== undefined && { answerTimeoutMs }) });
+  const proxy = proxyFor(config.api_base_url, process.env);
+  const http = openHttp({
+    connections: concurrency,
+    ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+    ...(proxy !== null && { proxy: proxy.url }),
+  });
   try {
     const client = createClient({
       fetch: http.fetch,
@@ -32,7 +38,19 @@ export async function withSession<Result>(
       userAgent: `obsiac/${VERSION}`,
     });
     return await work({ client });
+  } catch (error) {
+    throw proxy === null ? error : withProxy(error, proxy);
   } finally {
     await http.close();
   }
+}
+
+/** The way to the service leads through the proxy, so it may be what is wrong. */
+function withProxy(error: unknown, { shown, variable }: HttpProxy): unknown {
+  if (!(error instanceof ApiError) || error.status !== 0 || error.code === 'cancelled') return error;
+  return new ApiError(
+    error.code,
+    `${error.message} The way there is the proxy ${shown}, which ${variable} names.`,
+    error,
+  );
 }

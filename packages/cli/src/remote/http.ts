@@ -1,6 +1,6 @@
 /** The CLI's connection to a service: a bounded pool of kept-alive connections with time limits. */
 import type { Fetch } from '@obsiac/api';
-import { Agent, request } from 'undici';
+import { Agent, ProxyAgent, request } from 'undici';
 
 export interface HttpOptions {
   /** At most this many connections to the service. */
@@ -9,6 +9,8 @@ export interface HttpOptions {
   readonly connectTimeoutMs?: number;
   /** Milliseconds until an answer must begin, and until its next part must come. */
   readonly answerTimeoutMs?: number;
+  /** Address of an HTTP proxy that all requests go through. */
+  readonly proxy?: string;
 }
 
 export interface Http {
@@ -30,14 +32,16 @@ export function openHttp(options: HttpOptions = {}): Http {
     connections = CONNECTIONS,
     connectTimeoutMs = CONNECT_TIMEOUT_MS,
     answerTimeoutMs = ANSWER_TIMEOUT_MS,
+    proxy,
   } = options;
-  const agent = new Agent({
+  const limits = {
     connections,
     pipelining: 1,
     connect: { timeout: connectTimeoutMs },
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
-  });
+  };
+  const agent = proxy === undefined ? new Agent(limits) : new ProxyAgent({ ...limits, uri: proxy });
   return {
     // undici's `request` costs about half of what its `fetch` does, which counts for ten thousand requests.
     fetch: async (url, { method, headers, body, signal }) => {
