@@ -21,7 +21,18 @@ async function* separated(request: LoadRequest): AsyncGenerator<Buffer> {
   }
 }
 
-/** Inserts a group of batches. The same request again stores nothing more. */
+/** Decompressed bytes of the batches that are inserted together. Bigger ones cost memory, smaller ones cost merges. */
+export const GROUP_BYTES = 128 * 1024 ** 2;
+/**
+ * Bytes in the engine's memory that make one part: the lines with their columns, so that a group fits. A change makes retries that span it
+ * unrecognisable for batches that are longer than this.
+ */
+const BLOCK_BYTES = 256 * 1024 ** 2;
+
+/**
+ * Inserts a group of batches. The same request again stores nothing more: the engine makes the same blocks of the same bytes, and knows
+ * each by the token and its number.
+ */
 export async function insertBatches(
   client: ClickHouseClient,
   tables: TableOptions,
@@ -44,6 +55,7 @@ export async function insertBatches(
     clickhouse_settings: {
       ...INSERT_SETTINGS,
       ...(tables.cluster === undefined ? {} : CLUSTER_SETTINGS),
+      min_insert_block_size_bytes: String(BLOCK_BYTES),
       insert_deduplication_token: request.token,
     } as ClickHouseSettings,
   });

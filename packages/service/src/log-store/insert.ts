@@ -208,7 +208,6 @@ export const INSERT_SETTINGS: Readonly<Record<string, string | number>> = {
   max_threads: 2,
   max_partitions_per_insert_block: '0',
   min_insert_block_size_rows: '1048576',
-  min_insert_block_size_bytes: '134217728',
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_null_as_default: 1,

@@ -10,7 +10,7 @@ import {
   type SpoolStatus,
 } from '../spool/index.ts';
 import { type Backup, deleteBackup, listBackups, restoreBackup, writeBackup } from './backup.ts';
-import { insertBatches } from './batch-insert.ts';
+import { GROUP_BYTES, insertBatches } from './batch-insert.ts';
 import { EngineLink, type StoreState } from './engine-link.ts';
 import { DEFAULT_MIN_FREE_BYTES, DEFAULT_RETENTION, DEFAULT_SPOOL_BYTES, type LogStoreOptions } from './options.ts';
 import { type DroppedPartition, dropExpired } from './retention.ts';
@@ -27,8 +27,6 @@ export interface LogStoreStatus {
   readonly loader: LoaderStatus;
 }
 
-/** Decompressed bytes of one insert into the embedded engine: more cost memory, less cost merges. */
-const EMBEDDED_GROUP_BYTES = 96 * 1024 * 1024;
 const SERVER_PARALLEL_INSERTS = 4;
 const RETENTION_EVERY_MS = 3_600_000;
 
@@ -67,7 +65,7 @@ export class LogStore {
       isLasting: isLastingInsertError,
       whenReady: (signal) => this.#link.whenReady(signal),
       // A server may be shared by several services: then only a batch's own token finds one that was delivered to two of them.
-      groupBytes: embedded ? EMBEDDED_GROUP_BYTES : 0,
+      groupBytes: embedded ? GROUP_BYTES : 0,
       parallel: embedded ? 1 : SERVER_PARALLEL_INSERTS,
       log,
     });

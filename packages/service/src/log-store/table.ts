@@ -21,6 +21,10 @@ export interface TableOptions {
 const DEDUPLICATION_WINDOW = 10_000;
 /** Smaller parts keep all columns in one file: hundreds of files for each insert would cost more than the insert itself. */
 const WIDE_PART_BYTES = 256 * 1024 * 1024;
+/** Parts of one engine grow no bigger than this by merging: a day's data read in a few parts is as fast, and each merge writes all again. */
+const MERGED_PART_BYTES = 1024 ** 3;
+/** Parts are merged when there are about this many of one size: each record is written again fewer times than with the default of 5. */
+const MERGE_BASE = 10;
 /** JSON paths of a part that get a stream of their own; what goes beyond is kept together. */
 export const ATTRIBUTES_TYPE = 'JSON(max_dynamic_paths=512)';
 
@@ -83,9 +87,10 @@ function engine(options: TableOptions, table: string): string {
   return `ReplicatedMergeTree(${quoteString(path)}, ${quoteString(cluster.replica ?? '{replica}')})`;
 }
 
-function deduplication(options: TableOptions): string {
+function tableSettings(options: TableOptions): string {
   return options.cluster === undefined
-    ? `non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`
+    ? `non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}, max_bytes_to_merge_at_max_space_in_pool = ${MERGED_PART_BYTES},
+  merge_selector_base = ${MERGE_BASE}`
     : `replicated_deduplication_window = ${DEDUPLICATION_WINDOW}, replicated_deduplication_window_seconds = 604800`;
 }
 
@@ -96,7 +101,7 @@ export function createLogsTable(options: TableOptions): string[] {
 ENGINE = ${engine(options, 'logs_stored')}
 PARTITION BY (dataset, toDate(timestamp))
 ORDER BY (org, timestamp)
-SETTINGS ${deduplication(options)}, min_bytes_for_wide_part = ${WIDE_PART_BYTES},
+SETTINGS ${tableSettings(options)}, min_bytes_for_wide_part = ${WIDE_PART_BYTES},
   fsync_after_insert = 1, fsync_part_directory = 1`;
   if (options.cluster === undefined) return [stored];
   const { database, cluster } = options;
