@@ -2,6 +2,7 @@
 import { DATASETS, recogniseDataset } from '@obsiac/model';
 import { ABSENT_VALUES } from '../../log-store/columns.ts';
 import { COLUMNS, RENAMED_FIELDS, type RecordRow } from '../../log-store/index.ts';
+import { PLAIN_DATASETS } from '../../log-store/plain-datasets.ts';
 import { describe } from './body.ts';
 import type { Draft } from './draft.ts';
 import type { JsonObject } from './exact-json.ts';
@@ -38,7 +39,10 @@ export function rowsOf(
 ): RecordRow[] {
   const row: Draft = { timestamp: receivedAt, attributes: {}, ...line };
   fillFields(row, record);
-  row.timestamp = timeOf(dataset, record) ?? receivedAt;
+  const time = timeOf(dataset, record);
+  row.timestamp = time?.nanoseconds ?? receivedAt;
+  // The store's own way of reading these datasets keeps the time as the record's time alone.
+  if (time !== undefined && Object.hasOwn(PLAIN_DATASETS, dataset)) delete row.attributes[time.field];
   if (dataset === 'workers_trace_events') return workerRows(row, record);
   return [Object.assign(row, describe(dataset, row, 'raw' in line ? line.raw : ''))];
 }
@@ -63,17 +67,18 @@ function isFilled(value: unknown): boolean {
 /** Names that records of unknown datasets are likely to keep their time under, compared in lower case. */
 const USUAL_TIMES = ['timestamp', '@timestamp', 'time', 'datetime', 'date', 'edgestarttimestamp', 'ts'];
 
-function timeOf(dataset: string, record: JsonObject): string | undefined {
+function timeOf(dataset: string, record: JsonObject): { field: string; nanoseconds: string } | undefined {
   const known = Object.hasOwn(DATASETS, dataset) ? DATASETS[dataset] : undefined;
   const names = known ? [known.timestamp_field, ...(known.other_timestamp_fields ?? [])] : [];
-  for (const name of names) {
-    const time = toNanoseconds(record[name]);
-    if (time !== undefined) return time;
+  for (const field of names) {
+    const nanoseconds = toNanoseconds(record[field]);
+    if (nanoseconds !== undefined) return { field, nanoseconds };
   }
-  const byLowerCase = new Map(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]));
+  const byLowerCase = new Map(Object.keys(record).map((name) => [name.toLowerCase(), name]));
   for (const name of [...names.map((each) => each.toLowerCase()), ...USUAL_TIMES]) {
-    const time = toNanoseconds(byLowerCase.get(name));
-    if (time !== undefined) return time;
+    const field = byLowerCase.get(name);
+    const nanoseconds = field === undefined ? undefined : toNanoseconds(record[field]);
+    if (field !== undefined && nanoseconds !== undefined) return { field, nanoseconds };
   }
   return undefined;
 }
