@@ -67,8 +67,8 @@ export function createIntake(options: IntakeOptions): Intake {
     requireRoom(options, batch.declaredBytes);
     const lease = budget.lease();
     try {
-      await lease.reserve(WORKING_BYTES);
-      await lease.reserve(Math.min(batch.declaredBytes, limits.compressed, RESERVED_AHEAD));
+      // At once, and for what is made of the body too: requests that each hold a part and wait for more would wait for each other.
+      await lease.reserve(WORKING_BYTES + 2 * Math.min(batch.declaredBytes, limits.compressed, RESERVED_AHEAD));
       return await work(lease);
     } finally {
       lease.release();

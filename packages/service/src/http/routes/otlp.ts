@@ -31,7 +31,7 @@ export function otlpRoute(app: Api, authenticate: IntakeAuthentication, intake: 
     void reply.type(TYPES[encoding]);
     if (encoding === 'protobuf') return reply.send(Buffer.from(encodeLogsResponse(rejected, message)));
     const partial = { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage: message } };
-    return reply.send(JSON.stringify(rejected === 0 ? {} : partial));
+    return reply.send(jsonBody(rejected === 0 ? {} : partial));
   });
 }
 
@@ -53,5 +53,10 @@ function answerRefusal(error: Error, request: FastifyRequest, reply: FastifyRepl
   const encoding = encodingOf(request) ?? 'json';
   void reply.code(refusal.status).type(TYPES[encoding]);
   if (encoding === 'protobuf') void reply.send(Buffer.from(encodeStatus(code, refusal.message)));
-  else void reply.send(JSON.stringify({ code, message: refusal.message }));
+  else void reply.send(jsonBody({ code, message: refusal.message }));
+}
+
+/** As bytes: to a text the framework would add a charset, and the answer's type is to be that of the request. */
+function jsonBody(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
 }
