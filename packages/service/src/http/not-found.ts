@@ -11,7 +11,9 @@ export function answerUnknownRoutes(app: Api): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0]!;
-    const matching = [...methodsByPath.values()].filter(({ pattern }) => pattern.test(path));
+    // Routes are found with repeated slashes too.
+    const single = path.replace(/\/{2,}/g, '/');
+    const matching = [...methodsByPath.values()].filter(({ pattern }) => pattern.test(single));
     const allowed = [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
     if (allowed.length === 0) {
       throw new Refusal('not_found', `There is no ${path} here. The API is described at /api/v4/openapi.json.`);

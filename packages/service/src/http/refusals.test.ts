@@ -266,6 +266,13 @@ describe('paths', () => {
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
+  it('take repeated slashes, as a base address with a slash at its end makes them', async () => {
+    const token = service.tokens.read;
+    expect((await service.fetch('GET', '//api/v4/organizations/default//entities', { token })).status).toBe(200);
+    const refused = await service.fetch('DELETE', '//api/v4//organizations/default/entities', { token });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+  });
+
   it('take a slash at their end', async () => {
     expect((await service.call('read', 'GET', '/entities/')).status).toBe(200);
     expect((await service.call('read', 'GET', '/')).status).toBe(200);

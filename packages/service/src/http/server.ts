@@ -87,7 +87,7 @@ function createBareServer({ settings, log, measure, tls }: ServerOptions): Api {
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
     ...(tls === undefined ? {} : { https: tls }),
   }) as unknown as Api;
