@@ -4,6 +4,7 @@ import { createWriteStream, existsSync, mkdirSync, readFileSync, renameSync } fr
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { demonstrateLogs } from './example-logs.ts';
 import { prepareExampleService } from './example-service.ts';
 
 const root = path.dirname(import.meta.dirname);
@@ -32,11 +33,20 @@ function readOptions(): Options {
   }
 }
 
-/** Runs `obsiac` as a user would and shows the command line; resolves with its exit code. */
-function obsiac(args: readonly string[]): Promise<number> {
-  show(`\n${bold(`$ npx obsiac ${args.join(' ')}`)}`);
+/** A word of a command line as a shell takes it. */
+const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`);
+
+/** Runs `obsiac` as a user would and shows the command line; resolves with its exit code. After `limitMs` it is interrupted. */
+function obsiac(args: readonly string[], limitMs?: number): Promise<number> {
+  show(`\n${bold(`$ npx obsiac ${args.map(quoted).join(' ')}`)}`);
   const child = spawn(process.execPath, [path.join(root, 'packages/cli/bin/obsiac.js'), ...args], { stdio: 'inherit' });
-  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+  const timer = limitMs === undefined ? undefined : setTimeout(() => child.kill('SIGTERM'), limitMs);
+  return new Promise((resolve) =>
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      resolve(code ?? 1);
+    }),
+  );
 }
 
 interface Service {
@@ -128,6 +138,7 @@ ${bold('Go on')}
   change a rule in examples/, then   npx obsiac -mf examples -c ${config} plan
   your own model                     npx obsiac -mf model.yaml -c ${config} apply
   what has been applied              npx obsiac -mf examples -c ${config} state list
+  search the logs                    npx obsiac -c ${config} logs query 'EdgeResponseStatus:>=500' --from 2h
   help                               npx obsiac --help
 
 Ctrl-C stops the service; the data stays and the next start goes on from it.`);
@@ -162,6 +173,10 @@ async function main(): Promise<void> {
   await prepareExampleService(configFile);
   setAsideForeignState(configFile);
   const shown = await demonstrate(configFile);
+  if (shown) {
+    const config = path.relative(root, configFile);
+    await demonstrateLogs({ origin, dataDir: options.dataDir, config, obsiac, show });
+  }
   showWhereToLook(origin, options, configFile, logFile);
   const code = await service.ended;
   process.exitCode = shown ? code : 1;
