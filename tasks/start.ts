@@ -136,7 +136,8 @@ ${bold('Obsiac is running')} at ${origin}
 
 ${bold('Go on')}
   change a rule in examples/, then   npx obsiac -mf examples -c ${config} plan
-  your own model                     npx obsiac -mf model.yaml -c ${config} apply
+  your own model                     mkdir mine && cp ${config} mine/     (its own state, beside its config)
+                                     npx obsiac -mf mine/alerts.yaml -c mine/config.json plan
   what has been applied              npx obsiac -mf examples -c ${config} state list
   search the logs                    npx obsiac -c ${config} logs query 'EdgeResponseStatus:>=500' --from 2h
   help                               npx obsiac --help
