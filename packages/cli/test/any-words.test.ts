@@ -25,6 +25,12 @@ const COMMAND_WORDS = [
   'show',
   'force-unlock',
   'schema',
+  'logpush',
+  'datasets',
+  'fields',
+  'create',
+  'logs',
+  'query',
 ];
 const MORE_WORDS = [
   'model',
@@ -61,6 +67,9 @@ const MORE_FLAGS = [
   '--compact-warnings',
   '--entity',
   '-o=-',
+  '--zone=z',
+  '--intake',
+  '--from',
   '--nope',
   '---x',
 ];
