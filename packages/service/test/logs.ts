@@ -36,7 +36,14 @@ export interface LogService extends Service {
 export async function startLogService(
   options: ServiceOptions & { settings?: Partial<Settings> } = {},
 ): Promise<LogService> {
-  const settings = { logs: true, disk_reserve: 0, engine_memory: 1_073_741_824, ...options.settings };
+  // Tests deliver records of all times.
+  const settings = {
+    logs: true,
+    disk_reserve: 0,
+    engine_memory: 1_073_741_824,
+    log_retention: '36500d',
+    ...options.settings,
+  };
   const service = await startService({ ...options, settings });
   const access = JSON.parse(readFileSync(service.app.intakeFile!, 'utf8')) as IntakeAccess;
   const deliver: LogService['deliver'] = (where, body, headers = { authorization: access.authorization }) =>
