@@ -22,6 +22,7 @@ const STREAMED_FORMATS = new Set([
   'JSONCompactEachRow',
   'JSONStringsEachRow',
   'TabSeparated',
+  'TabSeparatedRaw',
   'TSV',
   'CSV',
 ]);

@@ -39,12 +39,8 @@ export async function insertBatches(
   request: LoadRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const context = {
-    table: logsTable(tables),
-    org: request.org,
-    dataset: request.dataset,
-    receivedAt: request.receivedAt,
-  };
+  const { org, dataset, receivedAt, storedAt } = request;
+  const context = { table: logsTable(tables), org, dataset, receivedAt, storedAt };
   const query = request.form === 'lines' ? insertLines(context, request.fields) : insertRecords(context);
   const { stream } = await client.exec({
     query,

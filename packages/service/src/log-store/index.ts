@@ -7,5 +7,9 @@ export { createLogStore, type LogBatch, type LogStore, type LogStoreStatus } fro
 export type { EngineOptions, LogStoreOptions, QueryLimits, Retention } from './options.ts';
 export { PlainLines } from './plain-lines.ts';
 export type { DroppedPartition } from './retention.ts';
+export type { ExportRequest } from './search/export.ts';
+export type { LogSearch } from './search/log-search.ts';
+export type { Search } from './search/search.ts';
+export type { TailBatch, TailRequest } from './search/tail.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export type { ClusterOptions } from './table.ts';

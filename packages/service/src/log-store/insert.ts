@@ -23,6 +23,7 @@ export interface InsertContext {
   readonly dataset: string;
   /** Nanoseconds since the Unix epoch, in decimal. */
   readonly receivedAt: string;
+  readonly storedAt: string;
 }
 
 /** The first second of the year 2100: what lies beyond, or before 1970, is no time of an event. */
@@ -107,6 +108,7 @@ export function insertLines(context: InsertContext, fields: readonly string[]): 
     ['dataset', quoteString(context.dataset)],
     ['timestamp', `fromUnixTimestamp64Nano(coalesce(${nanos.join(', ')}), 'UTC')`],
     ['observed_timestamp', `fromUnixTimestamp64Nano(${received}, 'UTC')`],
+    ['stored', `fromUnixTimestamp64Nano(toInt64(${context.storedAt}), 'UTC')`],
     ['id', `xxHash64(${quoteString(context.dataset)}, line)`],
     ['severity_number', severityNumber],
     ['severity_text', severityText],
@@ -189,6 +191,7 @@ export function insertRecords(context: InsertContext): string {
       'observed_timestamp',
       `fromUnixTimestamp64Nano(if(observed_timestamp != 0, observed_timestamp, toInt64(${context.receivedAt})), 'UTC')`,
     ],
+    ['stored', `fromUnixTimestamp64Nano(toInt64(${context.storedAt}), 'UTC')`],
     ['id', `if(part = 0, xxHash64(${dataset}, ${raw}), xxHash64(${dataset}, ${raw}, part))`],
     ['raw', raw],
     ...['part', 'severity_number', 'severity_text', 'service', 'trace_id', 'span_id', 'body', 'attributes'].map(

@@ -14,10 +14,12 @@ import { GROUP_BYTES, insertBatches } from './batch-insert.ts';
 import { EngineLink, type StoreState } from './engine-link.ts';
 import { DEFAULT_MIN_FREE_BYTES, DEFAULT_RETENTION, DEFAULT_SPOOL_BYTES, type LogStoreOptions } from './options.ts';
 import { type DroppedPartition, dropExpired } from './retention.ts';
+import { createLogSearch, type LogSearch } from './search/log-search.ts';
 import { isLastingInsertError, StoreError, toStoreError } from './store-error.ts';
+import { logsTable } from './table.ts';
 
 /** A batch as intake hands it over: delivered lines, or prepared records (`RecordRow` lines). */
-export interface LogBatch extends BatchMeta {
+export interface LogBatch extends Omit<BatchMeta, 'storedAt'> {
   readonly body: readonly Uint8Array[];
 }
 
@@ -28,6 +30,9 @@ export interface LogStoreStatus {
 }
 
 const SERVER_PARALLEL_INSERTS = 4;
+const DEFAULT_QUERY_TIMEOUT_MS = 30_000;
+const SERVER_QUERY_MEMORY = 2 * 1024 ** 3;
+const TAIL_EVERY_MS = 1_000;
 const RETENTION_EVERY_MS = 3_600_000;
 
 /** Opens the spool, and knows the engine but does not wait for it: `start` brings it up. */
@@ -44,6 +49,7 @@ export class LogStore {
   readonly #options: LogStoreOptions;
   readonly #spool: Spool;
   readonly #link: EngineLink;
+  readonly #search: LogSearch;
   #loader: Loader;
   #retentionTimer: NodeJS.Timeout | undefined;
 
@@ -53,6 +59,7 @@ export class LogStore {
     this.#spool = spool;
     this.#link = new EngineLink(options);
     this.#loader = this.#createLoader();
+    this.#search = this.#createSearch();
   }
 
   #createLoader(): Loader {
@@ -102,7 +109,7 @@ export class LogStore {
    */
   append(batch: LogBatch): Promise<{ readonly duplicate: boolean }> {
     const { body, ...meta } = batch;
-    return this.#spool.append(body, meta);
+    return this.#spool.append(body, { ...meta, storedAt: String(this.#nanoseconds()) });
   }
 
   /** Resolves when everything appended so far can be found by queries. */
@@ -110,10 +117,38 @@ export class LogStore {
     await this.#loader.drained(signal);
   }
 
+  /** The searches. They throw `store_unavailable` while the engine is not there. */
+  get search(): LogSearch {
+    return this.#search;
+  }
+
+  #createSearch(): LogSearch {
+    const { engine } = this.#options;
+    const limits = this.#options.queryLimits ?? {
+      timeout: DEFAULT_QUERY_TIMEOUT_MS,
+      memory: engine.kind === 'embedded' ? engine.memoryLimit / 4 : SERVER_QUERY_MEMORY,
+    };
+    // What other services have accepted and not loaded yet is not known here: they get a few seconds more.
+    const lag = engine.kind === 'embedded' ? 1_000_000_000n : 5_000_000_000n;
+    const watermark = () => {
+      const oldest = this.#spool.status().oldestStoredAt;
+      const settled = this.#nanoseconds() - lag;
+      return oldest !== undefined && BigInt(oldest) < settled ? BigInt(oldest) : settled;
+    };
+    return createLogSearch(
+      {
+        connection: { client: this.#link.client, table: logsTable(this.#link.tables), limits },
+        watermark,
+        wait: (signal) => waitMs(TAIL_EVERY_MS, signal),
+      },
+      () => this.#requireReady(),
+    );
+  }
+
   /** Deletes what is older than it is kept. Runs by itself every hour. */
   async applyRetention(): Promise<DroppedPartition[]> {
     const { retention = DEFAULT_RETENTION, now = Date.now, log } = this.#options;
-    await this.#requireReady();
+    this.#requireReady();
     const dropped = await dropExpired(this.#link.client, this.#link.tables, retention, now());
     if (dropped.length > 0) log.info({ dropped }, 'expired logs were deleted');
     return dropped;
@@ -122,7 +157,7 @@ export class LogStore {
   /** Writes what is loaded to `backups/<name>` of the data directory. */
   async backup(name: string): Promise<void> {
     const directory = this.#backupDirectory();
-    await this.#requireReady();
+    this.#requireReady();
     await writeBackup(this.#link.client, this.#link.tables, directory, name).catch((error: unknown) => {
       throw toStoreError(error);
     });
@@ -131,7 +166,7 @@ export class LogStore {
   /** Puts the store back to a backup. Loading waits meanwhile; what is in the spool is loaded after it. */
   async restore(name: string): Promise<void> {
     const directory = this.#backupDirectory();
-    await this.#requireReady();
+    this.#requireReady();
     await this.#loader.stop();
     try {
       await restoreBackup(this.#link.client, this.#link.tables, directory, name);
@@ -158,6 +193,10 @@ export class LogStore {
     await this.#spool.close();
   }
 
+  #nanoseconds(): bigint {
+    return BigInt(Math.round((this.#options.now ?? Date.now)())) * 1_000_000n;
+  }
+
   #backupDirectory(): string {
     if (this.#options.engine.kind === 'server') {
       throw new StoreError('store_unsupported', "Back a ClickHouse server up with the server's own BACKUP");
@@ -165,10 +204,22 @@ export class LogStore {
     return join(this.#options.dataDirectory, 'backups');
   }
 
-  async #requireReady(): Promise<void> {
+  #requireReady(): void {
     const state = this.#link.state();
     if (state.phase === 'ready') return;
     const reason = 'reason' in state ? state.reason : `it is ${state.phase}`;
     throw new StoreError('store_unavailable', `The log store cannot be used: ${reason}`);
   }
+}
+
+function waitMs(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
 }

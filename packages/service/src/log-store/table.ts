@@ -30,6 +30,7 @@ export const ATTRIBUTES_TYPE = 'JSON(max_dynamic_paths=512)';
 
 /**
  * Columns that every record has. Times are UTC with nanoseconds.
+ * - `observed_timestamp`: when its batch came in, or what an OTLP sender says. `stored`: when its batch was on disk.
  * - `id`: hash of dataset and line. `part`: 0, or the number of a record that was taken out of its line (a console line of a worker).
  * - `body`: the text that words are searched in. `attributes`: texts and lists of texts, by dotted path: what has no column.
  * - `raw`: the line as it was delivered, byte for byte.
@@ -39,6 +40,7 @@ const RECORD_COLUMNS = `
   dataset LowCardinality(String) CODEC(ZSTD(1)),
   timestamp DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
   observed_timestamp DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  stored DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
   id UInt64 CODEC(NONE),
   part UInt16 CODEC(ZSTD(1)),
   severity_number UInt8 CODEC(ZSTD(1)),
@@ -51,9 +53,10 @@ const RECORD_COLUMNS = `
   raw String CODEC(ZSTD(1)),`;
 
 const INDEXES = `
-  INDEX by_ray_id RayID TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_ray_id lower(RayID) TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_id id TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX by_trace_id trace_id TYPE bloom_filter(0.01) GRANULARITY 1`;
+  INDEX by_trace_id lower(trace_id) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_stored stored TYPE minmax GRANULARITY 1`;
 
 function fieldColumns(): string {
   return [...COLUMNS]

@@ -7,6 +7,8 @@ export interface BatchMeta {
   readonly dataset: string;
   /** Nanoseconds since the Unix epoch, in decimal. */
   readonly receivedAt: string;
+  /** When the batch was handed to the spool, in the same form. */
+  readonly storedAt: string;
   /** SHA-256 of what was delivered, in hex: the batch's identity. */
   readonly hash: string;
   readonly contentEncoding: 'identity' | 'gzip';

@@ -16,8 +16,9 @@ export interface LoadRequest {
   readonly form: BatchMeta['form'];
   readonly contentEncoding: BatchMeta['contentEncoding'];
   readonly fields: readonly string[];
-  /** The earliest of the batches', nanoseconds in decimal. */
+  /** The first batch's, nanoseconds in decimal. */
   readonly receivedAt: string;
+  readonly storedAt: string;
   readonly plainBytes: number;
   /** The batches' bytes one after another, read as they are asked for. */
   bodies(): AsyncIterable<Buffer>;
@@ -214,6 +215,7 @@ class SpoolLoader implements Loader {
       contentEncoding: first.meta.contentEncoding,
       fields: [...new Set(batches.flatMap(({ meta }) => meta.fields ?? []))],
       receivedAt: first.meta.receivedAt,
+      storedAt: first.meta.storedAt,
       plainBytes: batches.reduce((sum, { meta }) => sum + meta.plainBytes, 0),
       bodies: async function* () {
         for (const { sequence } of batches) {

@@ -31,6 +31,7 @@ function meta(body: Uint8Array, more: Partial<BatchMeta> = {}): BatchMeta {
     org: 'main',
     dataset: 'http_requests',
     receivedAt: '1700000000000000001',
+    storedAt: '1700000000000000002',
     hash: sha256(body),
     contentEncoding: 'identity',
     form: 'lines',

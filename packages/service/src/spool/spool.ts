@@ -54,8 +54,9 @@ export interface SpoolStatus {
   readonly records: number;
   readonly bytes: number;
   readonly maxBytes: number;
-  /** When the oldest waiting batch was received, nanoseconds since the epoch in decimal; undefined when none waits. */
+  /** Of the oldest waiting batch, nanoseconds since the epoch in decimal; undefined when none waits. */
   readonly oldestReceivedAt: string | undefined;
+  readonly oldestStoredAt: string | undefined;
   readonly lastError: string | undefined;
 }
 
@@ -309,13 +310,14 @@ export class Spool {
   status(): SpoolStatus {
     let records = 0;
     for (const { frame } of this.#waiting.values()) records += frame.meta.records;
-    const oldest = this.#waiting.values().next().value?.frame.meta.receivedAt;
+    const oldest = this.#waiting.values().next().value?.frame.meta;
     return {
       batches: this.#waiting.size,
       records,
       bytes: this.#bytes,
       maxBytes: this.#options.maxBytes,
-      oldestReceivedAt: oldest,
+      oldestReceivedAt: oldest?.receivedAt,
+      oldestStoredAt: oldest?.storedAt,
       lastError: this.#lastError,
     };
   }

@@ -12,6 +12,7 @@ async function sender(): Promise<never> {
       org: 'main',
       dataset: 'd',
       receivedAt: '1',
+      storedAt: '1',
       hash,
       contentEncoding: 'identity',
       form: 'lines',

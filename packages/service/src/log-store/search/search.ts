@@ -1,0 +1,323 @@
+/** The searches of the log explorer: records and rows, counts over time, frequent values, fields, neighbours of a record. */
+import type {
+  LogContextAnswer,
+  LogFacetsAnswer,
+  LogFieldNamesAnswer,
+  LogFieldValuesAnswer,
+  LogHitsAnswer,
+  LogQueryAnswer,
+  LogRecord,
+} from '@obsiac/api';
+import type { Query } from '@obsiac/model';
+import { quoteIdentifier } from '../../engine/index.ts';
+import { COLUMNS } from '../columns.ts';
+import { StoreError } from '../store-error.ts';
+import { type Cell, type ResultRow, type SearchConnection, selectRows } from './connection.ts';
+import { fieldSources, groupText, scalarAsText, valuesAsTexts } from './fields.ts';
+import { Parameters } from './parameters.ts';
+import { parseRecordId, RECORD_COLUMNS, toJsonValue, toRecord } from './records.ts';
+import { type CompiledQuery, compileQuery, instant, matching, type Scope } from './statement.ts';
+
+/** What every search has: one org, one range of time in nanoseconds (`to` exclusive), one query. */
+export interface Search extends Scope {
+  readonly query: Query;
+  /** Stops the search when nobody waits for it any more. */
+  readonly signal?: AbortSignal;
+}
+
+type WithoutRange<Answer> = Answer extends unknown ? Omit<Answer, 'from' | 'to'> : never;
+
+const rangeOf = ({ from, to }: Scope) => ({ from: String(from), to: String(to) });
+/** Series of a histogram by a field, besides the one for the rest. */
+const SERIES = 10;
+const MOST_BUCKETS = 2_000n;
+/** Records that field names are counted in; of more, the newest stand for all. */
+const FIELD_NAME_SAMPLE = 100_000;
+
+/** Matching records, or the rows that the query makes of them. @throws StoreError */
+export async function searchRecords(
+  connection: SearchConnection,
+  search: Search & { readonly limit: number; readonly order: 'desc' | 'asc'; readonly offset?: number },
+): Promise<LogQueryAnswer> {
+  const { query, signal, ...options } = search;
+  const compiled = compileQuery(query, {
+    ...options,
+    table: connection.table,
+    scope: search,
+    recordColumns: RECORD_COLUMNS,
+  });
+  const rows = await selectRows(connection, compiled, signal);
+  return { ...rangeOf(search), ...answerOf(compiled, rows) };
+}
+
+function answerOf(compiled: CompiledQuery, rows: readonly ResultRow[]): WithoutRange<LogQueryAnswer> {
+  if (compiled.kind === 'records') return { kind: 'records', records: rows.map(toRecord) };
+  const { columns } = compiled;
+  return {
+    kind: 'rows',
+    columns: columns.map(({ name }) => name),
+    rows: rows.map((row) => rowCells(compiled, row)),
+  };
+}
+
+/** The cells of a row as JSON values. The texts of a group are kept when they are empty. */
+export function rowCells({ columns, groups }: Extract<CompiledQuery, { kind: 'rows' }>, row: ResultRow): unknown[] {
+  return columns.map(({ name, kind }, index) => {
+    const cell = row[index] as Cell;
+    return groups.has(name) ? cell : toJsonValue(cell, kind);
+  });
+}
+
+/** Records over time. @param search `step` in nanoseconds. @throws StoreError */
+export async function searchHits(
+  connection: SearchConnection,
+  search: Search & { readonly step: bigint; readonly by?: string },
+): Promise<LogHitsAnswer> {
+  const { step, by, from, to } = search;
+  const first = (from / step) * step;
+  const count = to > first ? (to - first + step - 1n) / step : 0n;
+  if (count > MOST_BUCKETS) throw new StoreError('query_invalid', `A histogram has at most ${MOST_BUCKETS} buckets`);
+  const starts = Array.from({ length: Number(count) }, (_, index) => first + BigInt(index) * step);
+  const frequent = by === undefined ? [] : await frequentValues(connection, search, by, SERIES);
+  const parameters = new Parameters();
+  const value = by === undefined ? "''" : bySeries(by, frequent, parameters);
+  const sql = `SELECT intDiv(toUnixTimestamp64Nano(timestamp), ${step}) * ${step} AS bucket, ${value} AS series, count()
+${matching(connection.table, search, search.query, parameters)} GROUP BY bucket, series`;
+  const rows = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
+  const counts = new Map<string, number[]>();
+  for (const [bucket, series, records] of rows) {
+    const name = series as string;
+    const line = counts.get(name) ?? starts.map(() => 0);
+    counts.set(name, line);
+    line[Number((BigInt(bucket as string) - first) / step)] = Number(records);
+  }
+  const names = by === undefined ? [''] : [...frequent, ''].filter((name) => name !== '' || counts.has(''));
+  const series = names.map((name) => {
+    const line = counts.get(name) ?? starts.map(() => 0);
+    return { value: name === '' ? null : name, counts: line, total: line.reduce((sum, records) => sum + records, 0) };
+  });
+  return {
+    ...rangeOf(search),
+    step: Number(step) / 1e9,
+    timestamps: starts.map(String),
+    series,
+    total: series.reduce((sum, { total }) => sum + total, 0),
+  };
+}
+
+/** The value when it is one of the frequent ones, else the empty text. */
+function bySeries(by: string, frequent: readonly string[], parameters: Parameters): string {
+  const text = groupText(fieldSources(by));
+  return `if(has(${parameters.add(frequent, 'Array(String)')}, ${text}), ${text}, '')`;
+}
+
+async function frequentValues(
+  connection: SearchConnection,
+  search: Search,
+  field: string,
+  limit: number,
+): Promise<string[]> {
+  const parameters = new Parameters();
+  const sql = `SELECT ${groupText(fieldSources(field))} AS value, count() AS records
+${matching(connection.table, search, search.query, parameters)} GROUP BY value HAVING value != '' ORDER BY records DESC, value LIMIT ${limit}`;
+  const rows = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
+  return rows.map(([value]) => value as string);
+}
+
+/** Each value of a field of each record, one to a row; those of a list apart. */
+function eachValue(field: string): string {
+  const sources = fieldSources(field);
+  const only = sources.length === 1 && sources[0]?.kind !== 'list' ? sources[0] : undefined;
+  return only === undefined ? `arrayJoin(${valuesAsTexts(sources)})` : scalarAsText(only);
+}
+
+/** The most frequent values of fields. @throws StoreError */
+export async function searchFacets(
+  connection: SearchConnection,
+  search: Search & { readonly fields?: readonly string[]; readonly limit: number },
+): Promise<LogFacetsAnswer> {
+  const fields = search.fields ?? (await tellingFields(connection, search));
+  const parameters = new Parameters();
+  const source = matching(connection.table, search, search.query, parameters);
+  const selects = fields.map(
+    (
+      field,
+      index,
+    ) => `SELECT * FROM (SELECT ${index + 1} AS facet, toString(${eachValue(field)}) AS value, count() AS records
+${source} GROUP BY value HAVING value != '' ORDER BY records DESC, value LIMIT ${Math.trunc(search.limit)})`,
+  );
+  selects.push(`SELECT 0 AS facet, '' AS value, count() AS records ${source}`);
+  const sql = selects.join('\nUNION ALL\n');
+  const rows = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
+  const valuesOf = (facet: number) =>
+    rows
+      .filter(([number]) => number === facet)
+      .map(([, value, records]) => ({ value: value as string, count: Number(records) }));
+  return {
+    ...rangeOf(search),
+    total: valuesOf(0)[0]?.count ?? 0,
+    facets: fields.map((field, index) => ({ field, values: byCount(valuesOf(index + 1)) })),
+  };
+}
+
+function byCount<Item extends { readonly value: string; readonly count: number }>(items: readonly Item[]): Item[] {
+  return [...items].sort((left, right) => right.count - left.count || (left.value < right.value ? -1 : 1));
+}
+
+const TELLING_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  http_requests: [
+    'EdgeResponseStatus',
+    'ClientRequestMethod',
+    'ClientRequestHost',
+    'ClientCountry',
+    'CacheCacheStatus',
+    'EdgeColoCode',
+    'SecurityAction',
+  ],
+  firewall_events: ['Action', 'Source', 'ClientRequestHost', 'ClientCountry', 'RuleID', 'ClientRequestMethod'],
+  dns_logs: ['QueryType', 'ResponseCode', 'ResponseCached', 'ColoCode', 'QueryName'],
+  workers_trace_events: ['ScriptName', 'Outcome', 'EventType', 'Entrypoint'],
+};
+
+/** Fields that say most about the datasets that there are. */
+async function tellingFields(connection: SearchConnection, search: Search): Promise<string[]> {
+  const datasets = await frequentValues(connection, search, 'dataset', 5);
+  const fields = [
+    'severity_text',
+    'dataset',
+    'service',
+    ...datasets.flatMap((dataset) => TELLING_FIELDS[dataset] ?? []),
+  ];
+  return [...new Set(fields)].slice(0, 12);
+}
+
+/** Values of one field, the most frequent first. @throws StoreError */
+export async function searchFieldValues(
+  connection: SearchConnection,
+  search: Search & { readonly field: string; readonly prefix: string; readonly limit: number },
+): Promise<LogFieldValuesAnswer> {
+  const parameters = new Parameters();
+  const source = matching(connection.table, search, search.query, parameters);
+  const begins =
+    search.prefix === '' ? "value != ''" : `startsWith(lower(value), lower(${parameters.text(search.prefix)}))`;
+  const sql = `SELECT toString(${eachValue(search.field)}) AS value, count() AS records
+${source} GROUP BY value HAVING ${begins} ORDER BY records DESC, value LIMIT ${Math.trunc(search.limit)}`;
+  const rows = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
+  return {
+    ...rangeOf(search),
+    values: rows.map(([value, records]) => ({ value: value as string, count: Number(records) })),
+  };
+}
+
+/** Parts that every record has a column for and that are worth a row in a list of fields. */
+const PART_FIELDS = ['dataset', 'service', 'severity_text', 'severity_number', 'trace_id', 'span_id', 'body'];
+
+/** Fields that matching records have; of more than 100,000 records, counted in the newest and scaled. @throws StoreError */
+export async function searchFieldNames(
+  connection: SearchConnection,
+  search: Search & { readonly limit: number },
+): Promise<LogFieldNamesAnswer> {
+  const parameters = new Parameters();
+  const source = matching(connection.table, search, search.query, parameters);
+  const names = [...PART_FIELDS, ...COLUMNS.keys()];
+  const counts = names.map((name) => `countIf(${hasValue(name)})`);
+  const columns = ['attributes', ...PART_FIELDS, ...[...COLUMNS.keys()].map(quoteIdentifier)].join(', ');
+  const sample = `SELECT ${columns} ${source} ORDER BY timestamp DESC LIMIT ${FIELD_NAME_SAMPLE}`;
+  const sql = `SELECT count(), (SELECT count() ${source}), [${counts.join(', ')}],
+  arraySort(mapKeys(sumMap(paths) AS found)), arrayMap(path -> found[path], arraySort(mapKeys(found)))
+FROM (SELECT *, CAST((JSONAllPaths(attributes), arrayResize([], length(JSONAllPaths(attributes)), 1)), 'Map(String, UInt64)') AS paths FROM (${sample}) AS sample) AS counted`;
+  const [row] = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
+  const [sampled, total, columnCounts, paths, pathCounts] = row as [string, string, string[], string[], string[]];
+  const scale = Number(sampled) === 0 ? 0 : Number(total) / Number(sampled);
+  const fields = [
+    ...names.map((name, index) => ({ name, count: Math.round(Number(columnCounts[index]) * scale) })),
+    ...paths.map((name, index) => ({ name, count: Math.round(Number(pathCounts[index]) * scale) })),
+  ].filter(({ count }) => count > 0);
+  fields.sort((left, right) => right.count - left.count || (left.name < right.name ? -1 : 1));
+  return { ...rangeOf(search), fields: fields.slice(0, search.limit) };
+}
+
+function hasValue(name: string): string {
+  const [source] = fieldSources(name);
+  if (source === undefined) return '0';
+  if (source.kind === 'text') return `${source.sql} != ''`;
+  return source.kind === 'list' ? `notEmpty(${source.sql})` : `isNotNull(${source.sql})`;
+}
+
+/** How far from a record its neighbours are looked for: first near, then farther. Nanoseconds. */
+const REACHES = [600n, 86_400n, 31n * 86_400n].map((seconds) => seconds * 1_000_000_000n);
+
+/** What was logged before and after a record. Undefined: there is no such record. @throws StoreError */
+export async function searchContext(
+  connection: SearchConnection,
+  request: {
+    readonly org: string;
+    readonly id: string;
+    /** Nanoseconds. */
+    readonly timestamp: bigint;
+    /** Fields in which neighbours agree with the record; default `dataset`. */
+    readonly same?: readonly string[];
+    readonly before: number;
+    readonly after: number;
+    readonly signal?: AbortSignal;
+  },
+): Promise<LogContextAnswer | undefined> {
+  const { org, timestamp, signal } = request;
+  const id = parseRecordId(request.id);
+  if (id === undefined) return undefined;
+  const same = request.same ?? ['dataset'];
+  const keys = same.map((field) => groupText(fieldSources(field)));
+  const parameters = new Parameters();
+  const at = `timestamp = ${instant(timestamp)} AND id = reinterpretAsUInt64(reverse(unhex(${parameters.text(id.hash)}))) AND part = ${id.part}`;
+  const sql = `SELECT ${[...RECORD_COLUMNS, `[${keys.map((key) => `toString(${key})`).join(', ')}]`].join(', ')}
+FROM ${connection.table} WHERE org = ${parameters.text(org)} AND ${at} LIMIT 1`;
+  const [row] = await selectRows(connection, { sql, parameters: parameters.values }, signal);
+  if (row === undefined) return undefined;
+  const values = row.at(-1) as readonly string[];
+  const agreeing = { connection, org, timestamp, keys, values, id, ...(signal === undefined ? {} : { signal }) };
+  const [before, after] = await Promise.all([
+    neighbours({ ...agreeing, limit: request.before, side: 'before' }),
+    neighbours({ ...agreeing, limit: request.after, side: 'after' }),
+  ]);
+  return { before: before.reverse(), record: toRecord(row), after };
+}
+
+interface Neighbourhood {
+  readonly connection: SearchConnection;
+  readonly org: string;
+  readonly timestamp: bigint;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly id: { readonly hash: string; readonly part: number };
+  readonly limit: number;
+  readonly side: 'before' | 'after';
+  readonly signal?: AbortSignal;
+}
+
+/** Nearest first. */
+async function neighbours(place: Neighbourhood): Promise<LogRecord[]> {
+  if (place.limit === 0) return [];
+  for (const reach of REACHES) {
+    const found = await neighboursWithin(place, reach);
+    if (found.length === place.limit || reach === REACHES.at(-1)) return found;
+  }
+  return [];
+}
+
+async function neighboursWithin(place: Neighbourhood, reach: bigint): Promise<LogRecord[]> {
+  const { connection, org, timestamp, keys, values, id, limit, side, signal } = place;
+  const parameters = new Parameters();
+  const hash = `reinterpretAsUInt64(reverse(unhex(${parameters.text(id.hash)})))`;
+  const [operator, direction, edge] =
+    side === 'before' ? ['<', 'DESC', timestamp - reach] : ['>', 'ASC', timestamp + reach];
+  const conditions = [
+    `org = ${parameters.text(org)}`,
+    `timestamp ${operator}= ${instant(timestamp)}`,
+    `timestamp ${side === 'before' ? '>=' : '<='} ${instant(edge)}`,
+    `(timestamp, id, part) ${operator} (${instant(timestamp)}, ${hash}, ${id.part})`,
+    ...keys.map((key, index) => `${key} = ${parameters.text(values[index] as string)}`),
+  ];
+  const sql = `SELECT ${RECORD_COLUMNS.join(', ')} FROM ${connection.table} WHERE ${conditions.join(' AND ')}
+ORDER BY timestamp ${direction}, id ${direction}, part ${direction} LIMIT ${limit}`;
+  return (await selectRows(connection, { sql, parameters: parameters.values }, signal)).map(toRecord);
+}
