@@ -23,10 +23,13 @@ export interface Delivered {
   readonly body: any;
 }
 
+/** A header whose value is undefined is not sent. */
+type Headed = Readonly<Record<string, string | undefined>>;
+
 export interface LogService extends Service {
   readonly access: IntakeAccess;
   /** POST to a path of the intake, with the right header unless others are given. */
-  deliver(where: string, body: Uint8Array | string, headers?: Record<string, string>): Promise<Delivered>;
+  deliver(where: string, body: Uint8Array | string, headers?: Headed): Promise<Delivered>;
   /** Lines as Logpush sends them: gzip NDJSON. */
   push(lines: readonly (string | object)[], query?: string): Promise<Delivered>;
   /** Waits until everything accepted is loaded, and asks the engine. */
@@ -82,8 +85,9 @@ export function ndjson(lines: readonly (string | object)[]): string {
 export function post(
   url: string,
   body: Uint8Array | string | AsyncIterable<Uint8Array>,
-  headers: Record<string, string> = {},
+  given: Headed = {},
 ): Promise<Delivered> {
+  const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const { hostname, port } = new URL(url);
   const where = url.slice(url.indexOf('/', 'https://'.length));
   return new Promise((resolve, reject) => {

@@ -21,6 +21,7 @@ const NAMED = {
   Error: wire.errorBody,
   Kpi: wire.kpi,
   KpiDocument: wire.kpiDocument,
+  LogRecord: wire.logRecord,
   Metadata: wire.metadata,
   MetadataDocument: wire.metadataDocument,
   Organization: wire.organization,

@@ -11,8 +11,8 @@ interface Operation {
 
 /** Which scopes may call what; everything else is refused. */
 function allowed(method: string, path: string): readonly Scope[] {
-  if (method === 'GET' || path.endsWith('/entities/list') || path.endsWith('/migrate/alertmanager'))
-    return ['read', 'write'];
+  const onlyReads = /\/(entities\/list|migrate\/alertmanager|logs\/\w+)$/.test(path);
+  if (method === 'GET' || onlyReads) return ['read', 'write'];
   if (method === 'DELETE') return path.endsWith('/attach') ? ['write', 'delete'] : ['delete'];
   return ['write'];
 }

@@ -21,6 +21,8 @@ import { entityRoutes } from './routes/entities.ts';
 import { entitySearchRoutes, ruleConversionRoute } from './routes/entity-search.ts';
 import { intakeRoutes } from './routes/intake.ts';
 import { kpiRoutes } from './routes/kpis.ts';
+import { logStreamRoutes } from './routes/log-streams.ts';
+import { logRoutes } from './routes/logs.ts';
 import { channelDeleteRoute, notificationSettingRoutes } from './routes/notification-settings.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { organizationRoutes } from './routes/organization.ts';
@@ -135,6 +137,8 @@ async function organizationResources(app: Api, context: Context): Promise<void> 
   notificationSettingRoutes(app, context);
   dataSourceRoutes(app, context);
   auditTrailRoutes(app, context);
+  logRoutes(app, context);
+  logStreamRoutes(app, context);
   await app.register((scope, _options, done) => {
     ruleConversionRoute(scope as unknown as Api);
     done();

@@ -15,6 +15,7 @@ import { LineSplitter } from './line-splitter.ts';
 import { OTLP_DATASET } from './normalise/otlp.ts';
 import { convertOtlp } from './otlp/convert.ts';
 import type { OtlpEncoding } from './otlp/convert-request.ts';
+import { OtlpDecodeError } from './otlp/record.ts';
 import type { RejectFile } from './rejects.ts';
 
 export interface IntakeLimits {
@@ -62,27 +63,37 @@ const RESERVED_AHEAD = 32 * 1024 * 1024;
 const RETRY_AFTER = 10;
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { budget, limits } = options;
-  const withLease = async <T>(batch: IncomingBatch, work: (lease: Lease) => Promise<T>): Promise<T> => {
-    requireRoom(options, batch.declaredBytes);
+  const { budget, limits, metrics } = options;
+  const withLease = async <T>(
+    endpoint: string,
+    batch: IncomingBatch,
+    work: (lease: Lease) => Promise<T>,
+  ): Promise<T> => {
     const lease = budget.lease();
     try {
+      requireRoom(options, batch.declaredBytes);
       // At once, and for what is made of the body too: requests that each hold a part and wait for more would wait for each other.
       await lease.reserve(WORKING_BYTES + 2 * Math.min(batch.declaredBytes, limits.compressed, RESERVED_AHEAD));
       return await work(lease);
+    } catch (error) {
+      metrics.batch(endpoint, error instanceof Refusal || error instanceof OtlpDecodeError ? error.code : 'internal');
+      throw error;
     } finally {
       lease.release();
     }
   };
   return {
-    lines: (batch, dataset) => withLease(batch, (lease) => takeLines(options, batch, dataset, lease)),
-    otlp: (batch, encoding) => withLease(batch, (lease) => takeOtlp(options, batch, encoding, lease)),
+    lines: (batch, dataset) => withLease('cloudflare', batch, (lease) => takeLines(options, batch, dataset, lease)),
+    otlp: (batch, encoding) => withLease('otlp', batch, (lease) => takeOtlp(options, batch, encoding, lease)),
   };
 }
 
 /** A batch that would not be stored is refused before it is read. */
 function requireRoom({ store }: IntakeOptions, bytes: number): void {
-  const { spool } = store.status();
+  const { spool, state } = store.status();
+  if (state.phase === 'failed') {
+    throw new Refusal('unavailable', `Logs cannot be stored here: ${state.reason}`, { retryAfter: RETRY_AFTER });
+  }
   if (spool.bytes + bytes < spool.maxBytes) return;
   throw new Refusal('unavailable', 'Too much waits to be loaded into the log store; send it again later.', {
     retryAfter: RETRY_AFTER,

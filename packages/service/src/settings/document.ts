@@ -25,6 +25,8 @@ const TAIL = `
 | File | |
 |---|---|
 | \`config.json\` | For \`obsiac -c\`: three tokens, the address, the organisation. Written by the first start; later starts only refresh the address. Readable by its owner alone. |
+| \`intake.json\` | For senders of logs: \`endpoint\`, \`username\`, \`password\`, the header \`authorization\`, and \`cloudflare_url\` for a Logpush job. Written by the first start; later starts only refresh the address. Readable by its owner alone. |
+| \`logs/\` | The log engine's data (\`engine\`), accepted batches that it has not loaded yet (\`spool\`), batches that it refused for good (\`spool-refused\`), lines that were no records, with their reasons (\`rejects\`, at most 32 MiB), and backups. |
 | \`metadata.sqlite\` | Everything the API holds, unless \`database_url\` names PostgreSQL. |
 | \`secret.key\` | Seals channel destinations and data source credentials and signs access tokens, unless \`secret_key\` is set. Keep a copy: without it sealed values are lost. |
 | \`service.lock\`, \`service.pid\` | One service to a data directory; the lock ends with its process. |
@@ -35,6 +37,20 @@ const TAIL = `
 A request body over \`body_limit\` is answered 413. A token that makes more than \`rate_limit\` requests in a minute is
 answered 429 with \`Retry-After\`; so is an address with more than \`exchange_rate_limit\` token exchanges. Both are counted
 in each process by itself. The default lets one \`obsiac apply\` create some 10,000 rules without waiting.
+
+## Taking logs in
+
+\`POST /cloudflare\` takes Logpush batches and \`POST /v1/logs\` takes OTLP, on \`port\` or on \`intake_port\`. 200 means that the
+batch is on disk. A batch that cannot be stored now is answered 503 with \`Retry-After\`: the spool is full
+(\`spool_limit\`), the disk nearly is (\`disk_reserve\`), or too many batches are under way (\`intake_memory\`). The same
+batch delivered again is stored once.
+
+Cloudflare delivers only to an address with a publicly trusted certificate. Either give \`tls_cert\` and \`tls_key\`, which
+are used for the port that logs are delivered to (with \`intake_port\`, the API beside it stays without), or put a proxy
+with TLS in front and name its address in \`intake_public_url\`. Credentials are made by
+\`obsiac-service intake create\`; any number may be in force.
+
+Records older than \`log_retention\` are deleted by whole days. Changing it takes effect at the next start.
 
 ## More than one process
 

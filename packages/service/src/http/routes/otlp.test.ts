@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 
 const JSON_TYPE = 'application/json';
 const PROTOBUF = 'application/x-protobuf';
-const send = (body: Uint8Array | string, type: string, headers: Record<string, string> = {}) =>
+const send = (body: Uint8Array | string, type: string, headers: Record<string, string | undefined> = {}) =>
   service.deliver('/v1/logs', body, { authorization: service.access.authorization, 'content-type': type, ...headers });
 const sent = (logRecords: readonly object[]) => ({
   resourceLogs: [
