@@ -102,6 +102,15 @@ describe('scalars', () => {
     fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => text.isWellFormed()),
   );
 
+  test.each(['.', '+.', '-.', '._', '.e', '1_0', '0o7', '~', '=', 'NaN', '.NaN', '12:30'])(
+    '%s stays a text',
+    (text) => {
+      for (const version of ['1.2', '1.1'] as const) {
+        expect(parse(`${writeInline(text)}: ${writeScalar(text, 2)}\n`, { version })).toEqual({ [text]: text });
+      }
+    },
+  );
+
   test('every text reads back, as value, item, key and in both versions of YAML', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 6 }), (text, indent) => {

@@ -94,7 +94,7 @@ describe('records of http_requests', () => {
     const [plain] = await stored(`${text.slice(0, -1)},"RayID":"RAY"}`);
     const [general] = await stored(`${text.slice(0, -1)}, "RayID": "RAY"}`);
     const same = (row: Row | undefined) => {
-      const { id: _id, raw: _raw, observed_timestamp: _observed, RayID, body, ...rest } = row!;
+      const { id: _id, raw: _raw, observed_timestamp: _observed, stored: _stored, RayID, body, ...rest } = row!;
       return { ...rest, body: String(body).replace(String(RayID), 'RAY') };
     };
     expect(same(general)).toEqual(same(plain));
