@@ -3,7 +3,7 @@ import { trimEndOf } from '../trim-end.ts';
 
 /** Words and numbers that a YAML reader, of version 1.1 or 1.2, may take for something else than a text. */
 const NOT_A_TEXT =
-  /^(?:~|null|true|false|yes|no|on|off|y|n|<<|=|\.nan|[-+]?\.inf|[-+]?[0-9][0-9_,.:eE+-]*|[-+]?\.[0-9_eE+-]*|[-+]?0[xob][0-9a-f_]+|[0-9]{4}-[0-9].*)$/i;
+  /^(?:~|null|true|false|yes|no|on|off|y|n|<<|=|\.nan|[-+]?\.inf|[-+]?[0-9][0-9_,.:eE+-]*|[-+]?\.[0-9_eE+-]*|[-+]?e[-+]?[0-9]+|[-+]?0[xob][0-9a-f_]+|[0-9]{4}-[0-9].*)$/i;
 
 /** Characters that give a plain scalar another meaning when they stand first. */
 const INDICATOR = /^[-?:,[\]{}#&*!|>'"%@`]/;
