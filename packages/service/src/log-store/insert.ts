@@ -205,12 +205,17 @@ FROM input(${quoteString(structure)})
 FORMAT JSONEachRow`;
 }
 
-/** Settings of both statements: exactly-once, whole batches in one part, and JSON kept as it is written. */
+/**
+ * Settings of both statements: exactly-once, large parts, and JSON kept as it is written. The rows of a block are bounded besides its bytes: a short
+ * line is a row of more than a hundred columns all the same, and a million of them took more memory than the engine has.
+ */
 export const INSERT_SETTINGS: Readonly<Record<string, string | number>> = {
   max_insert_threads: 1,
   max_threads: 2,
   max_partitions_per_insert_block: '0',
-  min_insert_block_size_rows: '1048576',
+  max_block_size: '32768',
+  max_insert_block_size: '32768',
+  min_insert_block_size_rows: '262144',
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_null_as_default: 1,

@@ -21,6 +21,12 @@ export interface TableOptions {
 const DEDUPLICATION_WINDOW = 10_000;
 /** Smaller parts keep all columns in one file: hundreds of files for each insert would cost more than the insert itself. */
 const WIDE_PART_BYTES = 256 * 1024 * 1024;
+/**
+ * Bytes compressed at once. A wide part is written through buffers of about four times this for each of its hundreds of streams: with the engine's
+ * default of 1 MiB a large insert or merge would need more memory than all else together. The lines are worth it.
+ */
+const COMPRESSED_BYTES = 128 * 1024;
+const RAW_COMPRESSED_BYTES = 1024 * 1024;
 /** Parts of one engine grow no bigger than this by merging: a day's data read in a few parts is as fast, and each merge writes all again. */
 const MERGED_PART_BYTES = 1024 ** 3;
 /** Parts are merged when there are about this many of one size: each record is written again fewer times than with the default of 5. */
@@ -50,7 +56,7 @@ const RECORD_COLUMNS = `
   span_id String CODEC(ZSTD(1)),
   body String CODEC(LZ4),
   attributes ${ATTRIBUTES_TYPE} CODEC(ZSTD(1)),
-  raw String CODEC(ZSTD(1)),`;
+  raw String CODEC(ZSTD(1)) SETTINGS (max_compress_block_size = ${RAW_COMPRESSED_BYTES}),`;
 
 const INDEXES = `
   INDEX by_ray_id lower(RayID) TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -104,7 +110,7 @@ export function createLogsTable(options: TableOptions): string[] {
 ENGINE = ${engine(options, 'logs_stored')}
 PARTITION BY (dataset, toDate(timestamp))
 ORDER BY (org, timestamp)
-SETTINGS ${tableSettings(options)}, min_bytes_for_wide_part = ${WIDE_PART_BYTES},
+SETTINGS ${tableSettings(options)}, min_bytes_for_wide_part = ${WIDE_PART_BYTES}, max_compress_block_size = ${COMPRESSED_BYTES},
   fsync_after_insert = 1, fsync_part_directory = 1`;
   if (options.cluster === undefined) return [stored];
   const { database, cluster } = options;

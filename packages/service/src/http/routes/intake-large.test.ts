@@ -8,23 +8,29 @@ const FIRST = 1_506_702_504_000_000_000n;
 
 let service: LogService;
 beforeAll(async () => {
-  service = await startLogService({ settings: { engine_memory: 2_147_483_648 } });
+  service = await startLogService();
 });
 afterAll(() => service.stop());
 
-/** Each record has a ray id and a time of its own. `bad` are put between them. */
-async function batch(bad: readonly string[]): Promise<Buffer> {
+/** A hundred pieces, each the lines that `make` gives for its number, compressed. */
+async function compressed(make: (piece: number) => readonly string[]): Promise<Buffer> {
   const gzip = createGzip({ level: 1 });
   const chunks: Buffer[] = [];
   gzip.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const step = RECORDS / 100;
-  for (let from = 0; from < RECORDS; from += step) {
-    const lines = Array.from({ length: step }, (_, index) => line(from + index));
-    const mixed = from === 0 ? [...lines, ...bad] : lines;
-    await new Promise((resolve) => gzip.write(`${mixed.join('\n')}\n`, resolve));
+  for (let piece = 0; piece < 100; piece += 1) {
+    await new Promise((resolve) => gzip.write(`${make(piece).join('\n')}\n`, resolve));
   }
   await new Promise((resolve) => gzip.once('end', resolve).end());
   return Buffer.concat(chunks);
+}
+
+/** Each record has a ray id and a time of its own. `bad` are put between them. */
+function batch(bad: readonly string[]): Promise<Buffer> {
+  const step = RECORDS / 100;
+  return compressed((piece) => {
+    const lines = Array.from({ length: step }, (_, index) => line(piece * step + index));
+    return piece === 0 ? [...lines, ...bad] : lines;
+  });
 }
 
 function line(index: number): string {
@@ -56,4 +62,16 @@ it('with bad lines among them loses only those', { timeout: 280_000 }, async () 
   const body = await batch(['{"cut', '17']);
   const answer = await service.deliver('/cloudflare?dataset=http_requests', body, gzipHeaders(service.access));
   expect(answer.body).toEqual({ accepted: RECORDS, rejected: 2 });
+});
+
+it('of long lines is stored whole with as little memory', { timeout: 280_000 }, async () => {
+  const agent = (index: number) => (index % 977).toString(36).padEnd(2000, 'x');
+  const long = (index: number) =>
+    `{"ClientRequestHost":"long.example.com","ClientRequestUserAgent":"${agent(index)}","EdgeStartTimestamp":${FIRST},"RayID":"${index}"}`;
+  const body = await compressed((piece) => Array.from({ length: 1600 }, (_, index) => long(piece * 1600 + index)));
+  const answer = await service.deliver('/cloudflare', body, gzipHeaders(service.access));
+  expect([answer.status, answer.body]).toEqual([200, { accepted: 160_000, rejected: 0 }]);
+  const count =
+    "SELECT toString(uniqExact(RayID)) AS count FROM obsiac.logs WHERE ClientRequestHost = 'long.example.com'";
+  expect(await service.rows(count)).toEqual([{ count: '160000' }]);
 });
