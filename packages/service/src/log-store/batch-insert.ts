@@ -38,6 +38,7 @@ export async function insertBatches(
   tables: TableOptions,
   request: LoadRequest,
   signal: AbortSignal,
+  blockBytes = BLOCK_BYTES,
 ): Promise<void> {
   const { org, dataset, receivedAt, storedAt } = request;
   const context = { table: logsTable(tables), org, dataset, receivedAt, storedAt };
@@ -51,7 +52,7 @@ export async function insertBatches(
     clickhouse_settings: {
       ...INSERT_SETTINGS,
       ...(tables.cluster === undefined ? {} : CLUSTER_SETTINGS),
-      min_insert_block_size_bytes: String(BLOCK_BYTES),
+      min_insert_block_size_bytes: String(blockBytes),
       insert_deduplication_token: request.token,
     } as ClickHouseSettings,
   });

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngineClient } from '../engine/index.ts';
+import { insertBatches } from './batch-insert.ts';
 import { createLogStore, type LogBatch, type LogStore, type LogStoreOptions, type RecordRow } from './index.ts';
 import { createVersionsTable, MIGRATIONS } from './migrations.ts';
 import { lastDroppedDay } from './retention.ts';
@@ -333,6 +334,44 @@ describe('the log store', () => {
         "SELECT count() AS n, uniqExact(ClientRequestURI) AS u, uniq(toDate(timestamp)) AS days FROM obsiac.logs WHERE ClientRequestURI LIKE '/once/%'",
       );
     expect(await count()).toEqual([{ n: '40000', u: '40000', days: '2' }]);
+  });
+
+  it('knows each block of a long batch again that was stored in part', async () => {
+    await store.whenReady();
+    const text = Array.from(
+      { length: 250_000 },
+      (_, n) => `{"EdgeStartTimestamp":${1_700_010_000_000 + n},"RayID":"${n}"}`,
+    );
+    const insert = async (org: string, count: number) => {
+      const request = {
+        token: `long-batch-${org}`,
+        org,
+        dataset: 'http_requests',
+        form: 'lines',
+        contentEncoding: 'gzip',
+        fields: ['EdgeStartTimestamp', 'RayID'],
+        receivedAt: RECEIVED,
+        storedAt: RECEIVED,
+        plainBytes: 0,
+        bodies: async function* () {
+          yield gzipSync(text.slice(0, count).join('\n'));
+        },
+      } as const;
+      await insertBatches(client, { database: 'obsiac' }, request, new AbortController().signal, 4_000_000);
+    };
+    await insert('whole', text.length);
+    const blocks = await rows<{ n: string }>(
+      client,
+      "SELECT count() AS n FROM obsiac.logs WHERE org = 'whole' GROUP BY _part ORDER BY min(timestamp)",
+    );
+    expect(blocks.length).toBeGreaterThan(2);
+    // As if the engine had died after its first block, and then after all of them.
+    await insert('cut', Number(blocks[0]?.n));
+    await insert('cut', text.length);
+    await insert('cut', text.length);
+    expect(await rows(client, "SELECT count() AS n, uniqExact(RayID) AS u FROM obsiac.logs WHERE org = 'cut'")).toEqual(
+      [{ n: '250000', u: '250000' }],
+    );
   });
 
   it('drops days that are older than their dataset is kept', async () => {

@@ -44,7 +44,7 @@ export const ATTRIBUTES_TYPE = 'JSON(max_dynamic_paths=512)';
 const RECORD_COLUMNS = `
   org LowCardinality(String) CODEC(ZSTD(1)),
   dataset LowCardinality(String) CODEC(ZSTD(1)),
-  timestamp DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  timestamp DateTime64(9, 'UTC') CODEC(T64, LZ4),
   observed_timestamp DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
   stored DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
   id UInt64 CODEC(NONE),
@@ -103,13 +103,17 @@ function tableSettings(options: TableOptions): string {
     : `replicated_deduplication_window = ${DEDUPLICATION_WINDOW}, replicated_deduplication_window_seconds = 604800`;
 }
 
-/** Statements that make the log table. Partitions are days of a dataset, so that retention drops them whole. */
+/**
+ * Statements that make the log table. Partitions are days of a dataset, so that retention drops them whole. The id is part of the order, so
+ * that records of one instant have an order too and the newest are read without sorting.
+ */
 export function createLogsTable(options: TableOptions): string[] {
   const stored = `CREATE TABLE IF NOT EXISTS ${storedLogsTable(options)}${onCluster(options)} (${RECORD_COLUMNS}${fieldColumns()}${INDEXES}
 )
 ENGINE = ${engine(options, 'logs_stored')}
 PARTITION BY (dataset, toDate(timestamp))
-ORDER BY (org, timestamp)
+PRIMARY KEY (org, timestamp)
+ORDER BY (org, timestamp, id)
 SETTINGS ${tableSettings(options)}, min_bytes_for_wide_part = ${WIDE_PART_BYTES}, max_compress_block_size = ${COMPRESSED_BYTES},
   fsync_after_insert = 1, fsync_part_directory = 1`;
   if (options.cluster === undefined) return [stored];

@@ -191,7 +191,8 @@ describe('export', () => {
       'attachment; filename="logs.csv"',
     ]);
     const raw = await get('export', { ...range, query: 'RayID:0000000000000000', limit: '1' });
-    expect([raw.status, raw.text]).toEqual([200, `${lines[0]}\n`]);
+    expect(raw.status).toBe(200);
+    expect(lines.map((each) => `${each}\n`)).toContain(raw.text);
     const empty = await get('export', { ...range, query: 'RayID:nothing-is-called-so' });
     expect([empty.status, empty.text]).toEqual([200, '']);
   });

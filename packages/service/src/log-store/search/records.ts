@@ -1,14 +1,13 @@
-/** Turns rows of the log table into records as the API gives them. */
+/** Turns rows of the log table into records as the API gives them. A record's fields are read from its line, where they have their types. */
 import type { LogRecord } from '@obsiac/api';
-import { quoteIdentifier } from '../../engine/index.ts';
-import { COLUMNS } from '../columns.ts';
+import { ABSENT_VALUES, RENAMED_FIELDS } from '../columns.ts';
 import type { Cell } from './connection.ts';
 import { OTEL_FIELDS } from './otel-fields.ts';
 import type { CellKind } from './statement.ts';
 
-const FIXED = [
+/** The columns of a record, in the order that `toRecord` takes them; as JSONCompactEachRow. */
+export const RECORD_COLUMNS: readonly string[] = [
   'lower(hex(id))',
-  'part',
   'toUnixTimestamp64Nano(timestamp)',
   'toUnixTimestamp64Nano(observed_timestamp)',
   'dataset',
@@ -20,18 +19,14 @@ const FIXED = [
   'body',
   'raw',
   'attributes',
-] as const;
+];
 
-/** The columns of a record, in the order that `toRecord` takes them; as JSONCompactEachRow. */
-export const RECORD_COLUMNS: readonly string[] = [...FIXED, ...[...COLUMNS.keys()].map(quoteIdentifier)];
-
-const FIELD_NAMES = [...COLUMNS.entries()];
+type Fields = Record<string, unknown>;
 
 /** @param row cells of `RECORD_COLUMNS`, 64-bit integers as text. */
 export function toRecord(row: readonly Cell[]): LogRecord {
   const [
     id,
-    part,
     timestamp,
     observed,
     dataset,
@@ -44,18 +39,12 @@ export function toRecord(row: readonly Cell[]): LogRecord {
     raw,
     attributes,
   ] = row;
-  const fields: Record<string, unknown> = {};
-  FIELD_NAMES.forEach(([name, kind], index) => {
-    const value = toJsonValue(
-      row[FIXED.length + index] as Cell,
-      kind === 'time' ? 'integer' : kind === 'keyword' ? 'text' : kind,
-    );
-    if (value !== null) fields[name] = value;
-  });
+  const fields: Fields = {};
+  addLine(fields, dataset as string, raw as string);
+  addFlat(fields, attributes, '', false);
   addOtelFields(fields);
-  addAttributes(fields, attributes as Cell, '');
   return {
-    id: recordId(id as string, part as number),
+    id: id as string,
     timestamp: timestamp as string,
     observed_timestamp: observed as string,
     dataset: dataset as string,
@@ -70,34 +59,77 @@ export function toRecord(row: readonly Cell[]): LogRecord {
   };
 }
 
-/** A record that was taken out of its line has the line's own id no more: its hash holds its number. */
-export function recordId(hash: string, part: number): string {
-  return part === 0 ? hash : `${hash}-${part}`;
+/** Fields of a line that are shown as records of their own. */
+const TAKEN_OUT = new Set(['Logs', 'Exceptions']);
+
+function addLine(into: Fields, dataset: string, raw: string): void {
+  const line = parseObject(raw);
+  if (line === undefined) return;
+  if (dataset === 'otlp') {
+    addOtlp(into, line);
+    return;
+  }
+  for (const [given, value] of Object.entries(line)) {
+    const name = RENAMED_FIELDS.get(given) ?? given;
+    const taken = dataset === 'workers_trace_events' && TAKEN_OUT.has(name);
+    if (!taken && value !== ABSENT_VALUES.get(name)) addFlat(into, value, name, name === given);
+  }
 }
 
-/** The hash and part of an id; undefined when it is none. */
-export function parseRecordId(id: string): { readonly hash: string; readonly part: number } | undefined {
-  const match = /^([0-9a-f]{16})(?:-([1-9]\d{0,4}))?$/.exec(id);
-  return match === null ? undefined : { hash: match[1] as string, part: Number(match[2] ?? 0) };
+/** The record's own attributes come before the scope's, and those before the resource's of the same name. */
+function addOtlp(into: Fields, { resource, scope, eventName, attributes }: Fields): void {
+  const { name, version, attributes: ofScope } = (scope ?? {}) as Fields;
+  const own = { 'event.name': eventName, 'otel.scope.name': name, 'otel.scope.version': version };
+  for (const source of [resource, ofScope, own, attributes]) addFlat(into, source, '', true);
 }
 
-function addOtelFields(fields: Record<string, unknown>): void {
-  const read = (column: string) => fields[column] as string | number | undefined;
-  const found: [string, unknown][] = [];
+/** Integers beyond 2^53 become texts. Undefined: not a JSON object. */
+function parseObject(text: string): Fields | undefined {
+  try {
+    const value: unknown = /\d{16}/.test(text)
+      ? JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown)
+      : JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function exactInteger(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const lossy = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return lossy ? (context?.source ?? value) : value;
+}
+
+/** Adds a value under its dotted name, what is in objects under theirs; absent values are left out. */
+function addFlat(into: Fields, value: unknown, name: string, replace: boolean): void {
+  if (value === null || value === undefined || value === '') return;
+  if (Array.isArray(value)) {
+    if (value.length > 0) set(into, name, value, replace);
+  } else if (typeof value === 'object') {
+    for (const [member, inner] of Object.entries(value))
+      addFlat(into, inner, name === '' ? member : `${name}.${member}`, replace);
+  } else {
+    set(into, name, value, replace);
+  }
+}
+
+/** A field may be called `__proto__`. */
+function set(into: Fields, name: string, value: unknown, replace: boolean): void {
+  if (!replace && Object.hasOwn(into, name)) return;
+  Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function addOtelFields(fields: Fields): void {
+  const read = (column: string) => {
+    const value = Object.hasOwn(fields, column) ? fields[column] : undefined;
+    return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+  };
+  const found: [string, string | number][] = [];
   for (const { name, value } of OTEL_FIELDS.values()) {
     const result = value(read);
     if (result !== undefined && result !== '') found.push([name, result]);
   }
-  for (const [name, value] of found) fields[name] = value;
-}
-
-/** Nested objects become dotted names. */
-function addAttributes(into: Record<string, unknown>, value: Cell, prefix: string): void {
-  for (const [name, member] of Object.entries(value as Record<string, Cell>)) {
-    const path = prefix === '' ? name : `${prefix}.${name}`;
-    if (typeof member === 'object' && member !== null && !Array.isArray(member)) addAttributes(into, member, path);
-    else Object.defineProperty(into, path, { value: member, enumerable: true, configurable: true, writable: true });
-  }
+  for (const [name, value] of found) set(fields, name, value, false);
 }
 
 /** A cell of a result as a JSON value; null when it is absent. Integers beyond 2^53 stay texts. */

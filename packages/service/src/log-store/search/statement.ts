@@ -82,7 +82,7 @@ export interface QueryOptions {
 export function compileQuery(query: Query, options: QueryOptions): CompiledQuery {
   const parameters = new Parameters();
   const from = matching(options.table, options.scope, query, parameters);
-  const byTime = `timestamp ${options.order}, id ${options.order}, part`;
+  const byTime = `timestamp ${options.order}, id ${options.order}`;
   const records = new RecordPhase(from, byTime);
   const rest = records.take(query.pipes);
   const [first, ...later] = rest;
