@@ -1,5 +1,6 @@
 /** What a model file means: everything here gives the same answer for the same arguments. */
 export * from './address.ts';
+export * from './alerting/index.ts';
 export { CODES, type Code } from './check/codes.ts';
 export { didYouMean, nearest, quote } from './check/nearest.ts';
 export {

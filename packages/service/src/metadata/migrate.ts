@@ -4,6 +4,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import type { Backend } from './backend.ts';
 import { createInitialTables } from './migrations/0001-initial.ts';
 import { createIntakeCredentials } from './migrations/0002-intake-credentials.ts';
+import { createAlertingTables } from './migrations/0003-alerting.ts';
 
 type Step = (db: Kysely<unknown>, backend: Backend) => Promise<void>;
 
@@ -11,6 +12,7 @@ type Step = (db: Kysely<unknown>, backend: Backend) => Promise<void>;
 const STEPS: Readonly<Record<string, Step>> = {
   '0001-initial': createInitialTables,
   '0002-intake-credentials': createIntakeCredentials,
+  '0003-alerting': createAlertingTables,
 };
 
 /** The database cannot be used by this program. */

@@ -152,6 +152,87 @@ interface AuditEntryTable {
   after: Json | null;
 }
 
+/** Minutes since 1970. */
+type Minute = number;
+/** Unix milliseconds. */
+type Milliseconds = number;
+
+/** One continuous firing of one series of one rule. */
+interface AlertEpisodeTable {
+  /** Made from rule, series and first bad minute: the same whichever process finds it. */
+  id: string;
+  organization_id: string;
+  entity_id: string;
+  rule_id: string;
+  group_id: string;
+  series_key: string;
+  definition: string;
+  first_bad_minute: Minute;
+  fired_minute: Minute;
+  resolved_minute: Minute | null;
+  /** Empty while it fires. */
+  reason: string;
+  value: number | null;
+  late: Flag;
+  /** What is needed to speak of it when its rule is gone: labels, names, explanation of a pattern. */
+  facts: Json;
+}
+
+/** A message to one channel, until it is delivered, and afterwards as a record of it. */
+interface AlertNotificationTable {
+  id: Generated<number>;
+  organization_id: string;
+  /** The rule, or the data source of an outage. */
+  rule_id: string;
+  /** The episode, the group of episodes, or the outage that it tells of. */
+  unit_id: string;
+  event: 'trigger' | 'repeat' | 'resolve' | 'test';
+  /** Counts the repeats; 0 for other events. */
+  sequence: number;
+  channel_id: number;
+  channel_name: string;
+  channel_type: string;
+  dedup_key: string;
+  message: Json;
+  status: 'pending' | 'delivered' | 'dead';
+  attempts: number;
+  created_at: Milliseconds;
+  next_attempt_at: Milliseconds;
+  claimed_by: string;
+  claimed_until: Milliseconds;
+  finished_at: Milliseconds | null;
+  last_error: string;
+}
+
+interface DataSourceOutageTable {
+  id: string;
+  organization_id: string;
+  data_source_id: string;
+  data_source_name: string;
+  first_minute: Minute;
+  ended_minute: Minute | null;
+  error: string;
+  opened_by: string;
+}
+
+/** A process that evaluates rules. */
+interface EvaluatorTable {
+  id: string;
+  /** Where its API answers, for what only it knows; empty when it has none. */
+  address: string;
+  started_at: Milliseconds;
+  seen_at: Milliseconds;
+}
+
+/** Rules are dealt out by shards: entities whose ids hash alike. A shard has one owner; each new owner has a greater epoch. */
+interface EvaluatorShardTable {
+  shard: number;
+  owner: string;
+  epoch: number;
+  expires_at: Milliseconds;
+  evaluated_minute: Minute;
+}
+
 /** Facts about the database itself, for example which key seals its secrets. */
 interface InstallationTable {
   name: string;
@@ -169,6 +250,11 @@ export interface Tables {
   data_sources: DataSourceTable;
   audit_entries: AuditEntryTable;
   installation: InstallationTable;
+  alert_episodes: AlertEpisodeTable;
+  alert_notifications: AlertNotificationTable;
+  data_source_outages: DataSourceOutageTable;
+  evaluators: EvaluatorTable;
+  evaluator_shards: EvaluatorShardTable;
 }
 
 export type RefreshTokenRow = Selectable<RefreshTokenTable>;
@@ -179,3 +265,6 @@ export type AlertRuleRow = Selectable<AlertRuleTable>;
 export type NotificationSettingRow = Selectable<NotificationSettingTable>;
 export type DataSourceRow = Selectable<DataSourceTable>;
 export type AuditEntryRow = Selectable<AuditEntryTable>;
+export type AlertEpisodeRow = Selectable<AlertEpisodeTable>;
+export type AlertNotificationRow = Selectable<AlertNotificationTable>;
+export type DataSourceOutageRow = Selectable<DataSourceOutageTable>;

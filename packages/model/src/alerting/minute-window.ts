@@ -1,0 +1,86 @@
+/** Counts over the last minutes of one series. */
+import { type AlertingRule, BAD, MISSING, type SeriesMinutes } from './episode.ts';
+
+export class MinuteWindow {
+  readonly series: SeriesMinutes;
+  readonly #rule: AlertingRule;
+  /** Element i: bad minutes, and minutes with a sample, before column i. */
+  readonly #bad: Uint32Array;
+  readonly #present: Uint32Array;
+
+  constructor(series: SeriesMinutes, rule: AlertingRule) {
+    this.series = series;
+    this.#rule = rule;
+    const { quality } = series;
+    this.#bad = new Uint32Array(quality.length + 1);
+    this.#present = new Uint32Array(quality.length + 1);
+    for (let index = 0; index < quality.length; index++) {
+      this.#bad[index + 1] = this.#bad[index]! + (this.#counts(index) ? 1 : 0);
+      this.#present[index + 1] = this.#present[index]! + (quality[index] === MISSING ? 0 : 1);
+    }
+  }
+
+  /** A missing minute before the first sample is no bad one, whatever the policy: the series was not there yet. */
+  #counts(index: number): boolean {
+    const quality = this.series.quality[index];
+    return quality === BAD || (quality === MISSING && this.#rule.missing === 'bad' && this.#present[index]! > 0);
+  }
+
+  /** The column after the minute, within the columns. */
+  #after(minute: number): number {
+    return Math.min(Math.max(minute - this.series.first + 1, 0), this.series.quality.length);
+  }
+
+  qualityAt(minute: number): number {
+    return this.series.quality[minute - this.series.first] ?? MISSING;
+  }
+
+  /** Bad minutes among the last `totalMinutes` up to and including the minute. */
+  badCount(minute: number): number {
+    return this.#bad[this.#after(minute)]! - this.#bad[this.#after(minute - this.#rule.totalMinutes)]!;
+  }
+
+  isMet(minute: number): boolean {
+    return this.badCount(minute) >= this.#rule.badMinutes;
+  }
+
+  /** No sample in the last `minutes` up to and including the minute. */
+  isEmpty(minute: number, minutes: number): boolean {
+    return this.#present[this.#after(minute)] === this.#present[this.#after(minute - minutes)];
+  }
+
+  /** The first bad minute of the window after `after`; undefined when there is none. */
+  firstBad(minute: number, after: number): number | undefined {
+    const { first } = this.series;
+    const from = Math.max(minute - this.#rule.totalMinutes + 1, first, after + 1);
+    const until = first + this.#after(minute);
+    for (let each = from; each < until; each++) if (this.#counts(each - first)) return each;
+    return undefined;
+  }
+
+  /** The newest value of the window; NaN when there is none. */
+  latestValue(minute: number): number {
+    const { first, values } = this.series;
+    const from = Math.max(minute - this.#rule.totalMinutes + 1, first);
+    for (let each = first + this.#after(minute) - 1; each >= from; each--) {
+      const value = values[each - first]!;
+      if (!Number.isNaN(value)) return value;
+    }
+    return Number.NaN;
+  }
+
+  /** The worst value of the bad minutes of the window; NaN when they have none. */
+  worstValue(minute: number): number {
+    const { first, values, quality } = this.series;
+    let worst = Number.NaN;
+    for (let each = Math.max(minute - this.#rule.totalMinutes + 1, first); each < first + this.#after(minute); each++) {
+      if (quality[each - first] === BAD) worst = worse(this.#rule.worst, worst, values[each - first]!);
+    }
+    return worst;
+  }
+}
+
+function worse(which: AlertingRule['worst'], worst: number, value: number): number {
+  if (which === 'last' || Number.isNaN(worst)) return value;
+  return which === 'greatest' ? Math.max(worst, value) : Math.min(worst, value);
+}
