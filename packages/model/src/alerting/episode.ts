@@ -5,8 +5,8 @@ export const GOOD = 0;
 export const BAD = 1;
 export const MISSING = 2;
 
-/** What a minute without a sample counts as: nothing, a good minute, or a bad one. */
-export const MISSING_POLICIES = ['ignore', 'good', 'bad'] as const;
+/** What a minute without a sample counts as while the series fires: nothing, or a good minute. It is never a bad one: `absent()` asks for that. */
+export const MISSING_POLICIES = ['ignore', 'good'] as const;
 export type MissingPolicy = (typeof MISSING_POLICIES)[number];
 
 /** The part of an alert rule that decides when it fires. */

@@ -15,15 +15,9 @@ export class MinuteWindow {
     this.#bad = new Uint32Array(quality.length + 1);
     this.#present = new Uint32Array(quality.length + 1);
     for (let index = 0; index < quality.length; index++) {
-      this.#bad[index + 1] = this.#bad[index]! + (this.#counts(index) ? 1 : 0);
+      this.#bad[index + 1] = this.#bad[index]! + (quality[index] === BAD ? 1 : 0);
       this.#present[index + 1] = this.#present[index]! + (quality[index] === MISSING ? 0 : 1);
     }
-  }
-
-  /** A missing minute before the first sample is no bad one, whatever the policy: the series was not there yet. */
-  #counts(index: number): boolean {
-    const quality = this.series.quality[index];
-    return quality === BAD || (quality === MISSING && this.#rule.missing === 'bad' && this.#present[index]! > 0);
   }
 
   /** The column after the minute, within the columns. */
@@ -51,10 +45,10 @@ export class MinuteWindow {
 
   /** The first bad minute of the window after `after`; undefined when there is none. */
   firstBad(minute: number, after: number): number | undefined {
-    const { first } = this.series;
+    const { first, quality } = this.series;
     const from = Math.max(minute - this.#rule.totalMinutes + 1, first, after + 1);
     const until = first + this.#after(minute);
-    for (let each = from; each < until; each++) if (this.#counts(each - first)) return each;
+    for (let each = from; each < until; each++) if (quality[each - first] === BAD) return each;
     return undefined;
   }
 

@@ -126,7 +126,6 @@ class Run {
   #endOf(window: MinuteWindow, episode: Episode, minute: number): EndReason | undefined {
     const { rule } = this.#input;
     if (window.isEmpty(minute, reachOf(rule))) {
-      if (rule.missing === 'bad') return undefined;
       return episode.definition === rule.definition ? 'no_data' : 'rule_changed';
     }
     if (window.qualityAt(minute) === MISSING && rule.missing !== 'good') return undefined;
