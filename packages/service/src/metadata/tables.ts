@@ -182,6 +182,8 @@ interface AlertEpisodeTable {
 interface AlertNotificationTable {
   id: Generated<number>;
   organization_id: string;
+  /** Empty for an outage. */
+  entity_id: string;
   /** The rule, or the data source of an outage. */
   rule_id: string;
   /** The episode, the group of episodes, or the outage that it tells of. */
@@ -194,7 +196,12 @@ interface AlertNotificationTable {
   channel_type: string;
   dedup_key: string;
   message: Json;
-  status: 'pending' | 'delivered' | 'dead';
+  /** The minute that was evaluated. */
+  minute: Minute;
+  /** 0 on a trigger whose end has not been told to its channel; 1 on everything else. */
+  closed: Flag;
+  /** `suppressed`: the end of what a channel was told, which it does not hear of; `last_error` says why. */
+  status: 'pending' | 'delivered' | 'dead' | 'suppressed';
   attempts: number;
   created_at: Milliseconds;
   next_attempt_at: Milliseconds;

@@ -42,11 +42,23 @@ async function createNotifications(db: Kysely<unknown>, backend: Backend): Promi
     .addColumn('channel_id', 'integer', required)
     .addColumn('sequence', 'integer', required)
     .addColumn('attempts', 'integer', required)
+    .addColumn('closed', 'integer', required)
+    .addColumn('minute', 'bigint', required)
     .addColumn('created_at', 'bigint', required)
     .addColumn('next_attempt_at', 'bigint', required)
     .addColumn('claimed_until', 'bigint', required)
     .addColumn('finished_at', 'bigint') as CreateTableBuilder<string>;
-  const texts = ['rule_id', 'unit_id', 'event', 'dedup_key', 'channel_name', 'channel_type', 'message', 'status'];
+  const texts = [
+    'entity_id',
+    'rule_id',
+    'unit_id',
+    'event',
+    'dedup_key',
+    'channel_name',
+    'channel_type',
+    'message',
+    'status',
+  ];
   await withTexts(table, [...texts, 'claimed_by', 'last_error']).execute();
   await db.schema
     .createIndex('alert_notifications_once_key')
@@ -59,6 +71,12 @@ async function createNotifications(db: Kysely<unknown>, backend: Backend): Promi
     .on('alert_notifications')
     .columns(['next_attempt_at'])
     .where('status' as never, '=', 'pending')
+    .execute();
+  await db.schema
+    .createIndex('alert_notifications_untold_idx')
+    .on('alert_notifications')
+    .columns(['rule_id'])
+    .where('closed' as never, '=', 0)
     .execute();
   await index(db, 'alert_notifications', ['organization_id', 'id']);
   await index(db, 'alert_notifications', ['rule_id', 'id']);
