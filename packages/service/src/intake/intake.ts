@@ -186,7 +186,7 @@ async function takeOtlp(
     lease,
     async (chunk) => {
       await lease.grow(chunk.length);
-      chunks.push(chunk);
+      chunks.push(Buffer.from(chunk));
     },
   );
   metrics.received(plainBytes);

@@ -1,4 +1,4 @@
-/** Cuts chunks of bytes into lines without copying those that lie within one chunk. */
+/** Cuts chunks of bytes into lines; only those that lie across two chunks are copied. */
 import { isUtf8 } from 'node:buffer';
 
 export interface LineReader {
@@ -24,7 +24,7 @@ export class LineSplitter {
     this.#limit = limit;
   }
 
-  /** Takes the next chunk, which must not be changed afterwards. */
+  /** Takes the next chunk, which may be changed afterwards. */
   push(chunk: Buffer): void {
     let start = 0;
     let end = chunk.indexOf(LINE_FEED);
@@ -58,7 +58,7 @@ export class LineSplitter {
 
   #keep(part: Buffer): void {
     // Of a line that is too long already only the length matters.
-    if (this.#restBytes <= this.#limit) this.#rest.push(part);
+    if (this.#restBytes <= this.#limit) this.#rest.push(Buffer.from(part));
     this.#restBytes += part.length;
   }
 
