@@ -11,7 +11,13 @@ export interface QueryVocabulary {
   /** Texts that occur in values and bodies. */
   readonly texts: readonly string[];
   readonly numbers: readonly string[];
+  /** Texts that occur as values of one field, so that terms find something. */
+  readonly valuesOf?: ReadonlyMap<string, readonly string[]>;
+  /** Regular expressions in RE2 syntax. */
+  readonly patterns?: readonly string[];
 }
+
+const PATTERNS = ['^a', '[0-9]{3}', 'GET|POST', '(?i)error', 'x.*y', '\\.example'];
 
 export function queryArbitrary(vocabulary: QueryVocabulary): fc.Arbitrary<Query> {
   const filter = filterArbitrary(vocabulary);
@@ -21,22 +27,24 @@ export function queryArbitrary(vocabulary: QueryVocabulary): fc.Arbitrary<Query>
   });
 }
 
-function matcherArbitrary({ texts, numbers }: QueryVocabulary, withField: boolean): fc.Arbitrary<Matcher> {
+function matcherArbitrary(vocabulary: QueryVocabulary, field: string | null): fc.Arbitrary<Matcher> {
+  const { texts, numbers, patterns = PATTERNS } = vocabulary;
+  const values = field === null ? undefined : vocabulary.valuesOf?.get(field);
   const text = fc.oneof(
     { arbitrary: fc.constantFrom(...texts), weight: 4 },
+    ...(values === undefined ? [] : [{ arbitrary: fc.constantFrom(...values), weight: 8 }]),
     fc.string({ minLength: 1, maxLength: 6 }),
     fc.constantFrom(...numbers),
   );
+  const cased = fc.tuple(text, fc.nat(5)).map(([value, turn]) => inOtherCase(value, turn));
   const bound = fc.oneof(fc.constantFrom(...numbers), text);
   const words: fc.Arbitrary<Matcher>[] = [
-    text.map((value): Matcher => ({ kind: 'word', text: value })),
-    text.map((value): Matcher => ({ kind: 'phrase', text: value })),
+    cased.map((value): Matcher => ({ kind: 'word', text: value })),
+    cased.map((value): Matcher => ({ kind: 'phrase', text: value })),
     globArbitrary(text),
-    fc
-      .constantFrom('^a', '[0-9]{3}', 'GET|POST', '(?i)error', 'x.*y', '\\.example')
-      .map((pattern): Matcher => ({ kind: 'regex', pattern })),
+    fc.constantFrom(...patterns).map((pattern): Matcher => ({ kind: 'regex', pattern })),
   ];
-  if (!withField) return fc.oneof(...words);
+  if (field === null) return fc.oneof(...words);
   return fc.oneof(
     ...words,
     fc.record({ kind: fc.constant('compare' as const), operator: fc.constantFrom('>', '>=', '<', '<='), text: bound }),
@@ -45,9 +53,17 @@ function matcherArbitrary({ texts, numbers }: QueryVocabulary, withField: boolea
   );
 }
 
+function inOtherCase(text: string, turn: number): string {
+  if (turn === 0) return text.toUpperCase();
+  return turn === 1 ? text.toLowerCase() : text;
+}
+
 /** Two parts or more, only the outer ones empty, and not all empty (that would be `exists`). */
 function globArbitrary(text: fc.Arbitrary<string>): fc.Arbitrary<Matcher> {
-  const piece = text.map((value) => value.slice(0, 4)).filter((value) => value !== '');
+  const piece = fc
+    .tuple(text, fc.nat(12))
+    .map(([value, from]) => cut(value, from))
+    .filter((value) => value !== '');
   return fc
     .tuple(fc.boolean(), fc.array(piece, { minLength: 1, maxLength: 3 }), fc.boolean())
     .map(([open, parts, close]) => [...(open ? [''] : []), ...parts, ...(close ? [''] : [])])
@@ -55,11 +71,20 @@ function globArbitrary(text: fc.Arbitrary<string>): fc.Arbitrary<Matcher> {
     .map((parts): Matcher => ({ kind: 'glob', parts }));
 }
 
+/** A few characters from somewhere in a text, surrogate pairs whole. */
+function cut(text: string, from: number): string {
+  const characters = [...text];
+  const start = from % Math.max(1, characters.length);
+  return characters.slice(start, start + 4).join('');
+}
+
 function filterArbitrary(vocabulary: QueryVocabulary): fc.Arbitrary<Filter> {
   const ofField = fc
-    .tuple(fc.constantFrom(...vocabulary.fields), matcherArbitrary(vocabulary, true))
-    .map(([field, matcher]): Filter => ({ kind: 'match', field, matcher, span }));
-  const ofBody = matcherArbitrary(vocabulary, false).map(
+    .constantFrom(...vocabulary.fields)
+    .chain((field) =>
+      matcherArbitrary(vocabulary, field).map((matcher): Filter => ({ kind: 'match', field, matcher, span })),
+    );
+  const ofBody = matcherArbitrary(vocabulary, null).map(
     (matcher): Filter => ({ kind: 'match', field: null, matcher, span }),
   );
   const { filter } = fc.letrec<{ filter: Filter; group: Filter }>((tie) => ({
@@ -88,23 +113,44 @@ function flatten(filter: Filter): Filter {
 function pipesArbitrary({ fields }: QueryVocabulary): fc.Arbitrary<Pipe[]> {
   const field = fc.constantFrom(...fields);
   const limit = fc.integer({ min: 1, max: 50 }).map((count): Pipe => ({ kind: 'limit', count }));
+  const sort = fc.record({ kind: fc.constant('sort' as const), field, descending: fc.boolean() });
+  const pick = fc
+    .uniqueArray(field, { minLength: 1, maxLength: 3 })
+    .map((names): Pipe => ({ kind: 'fields', fields: names }));
   const stats = fc
     .tuple(fc.array(aggregateArbitrary(field), { minLength: 1, maxLength: 3 }), fc.uniqueArray(field, { maxLength: 2 }))
-    .map(([aggregates, by]): Pipe => {
+    .map(([aggregates, by]): StatsPipe => {
       const named = new Map(aggregates.map((aggregate) => [aggregate.as, aggregate]));
       return { kind: 'stats', aggregates: [...named.values()], by };
     });
+  const before = fc.array(fc.oneof(sort, limit), { maxLength: 2 });
   return fc.oneof(
     { arbitrary: fc.constant<Pipe[]>([]), weight: 3 },
-    { arbitrary: stats.map((pipe) => [pipe]), weight: 3 },
+    { arbitrary: fc.tuple(before, stats.chain(afterStats)).map((parts) => parts.flat()), weight: 3 },
     {
       arbitrary: fc
-        .uniqueArray(field, { minLength: 1, maxLength: 3 })
-        .map((names): Pipe[] => [{ kind: 'fields', fields: names }]),
-      weight: 1,
+        .tuple(before, pick, fc.array(fc.oneof(sort, limit), { maxLength: 2 }))
+        .map(([first, picked, later]) => [...first, picked, ...later]),
+      weight: 2,
     },
-    { arbitrary: limit.map((pipe) => [pipe]), weight: 1 },
+    { arbitrary: fc.array(fc.oneof(sort, limit), { minLength: 1, maxLength: 3 }), weight: 1 },
   );
+}
+
+type StatsPipe = Extract<Pipe, { kind: 'stats' }>;
+
+/** What may follow `stats` knows only its columns. */
+function afterStats(stats: StatsPipe): fc.Arbitrary<Pipe[]> {
+  const columns = [...stats.by, ...stats.aggregates.map((aggregate) => aggregate.as)];
+  const column = fc.constantFrom(...columns);
+  const sort = fc.record({ kind: fc.constant('sort' as const), field: column, descending: fc.boolean() });
+  const limit = fc.integer({ min: 1, max: 20 }).map((count): Pipe => ({ kind: 'limit', count }));
+  const pick = fc
+    .uniqueArray(column, { minLength: 1, maxLength: 3 })
+    .map((names): Pipe => ({ kind: 'fields', fields: names }));
+  return fc
+    .tuple(fc.array(fc.oneof(sort, limit), { maxLength: 2 }), fc.option(pick, { freq: 4 }))
+    .map(([ordered, picked]) => [stats, ...ordered, ...(picked === null ? [] : [picked])]);
 }
 
 function aggregateArbitrary(field: fc.Arbitrary<string>): fc.Arbitrary<Aggregate> {

@@ -205,8 +205,8 @@ test('pipes', () => {
   const run = (text: string) => runQuery(parsed(text), items, (item) => (field) => item[field]);
   expect(run('* | stats count() as n, sum(ms), p50(ms) as mid, uniq(ms) as u by (host) | sort n desc').rows).toEqual([
     { host: 'a', n: 3, 'sum(ms)': 30, mid: 15, u: 2 },
-    { host: 'b', n: 1, 'sum(ms)': 30, mid: 30, u: 1 },
     { host: '', n: 1, 'sum(ms)': 5, mid: 5, u: 1 },
+    { host: 'b', n: 1, 'sum(ms)': 30, mid: 30, u: 1 },
   ]);
   expect(run('host:zzz | stats count() as n, max(ms) as most').rows).toEqual([{ n: 0, most: null }]);
   expect(run('* | sort ms desc | limit 2').records).toEqual([items[1], items[2]]);

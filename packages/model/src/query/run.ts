@@ -1,7 +1,16 @@
 /** Runs a whole query over records in memory: filter, then pipes. The oracle of every store's compiler. */
 import type { Aggregate, Pipe, Query } from './ast.ts';
 import { createMatcher, type FieldReader } from './match.ts';
-import { compareScalars, type FieldValue, type Scalar, scalarsOf, toJson, toNumber, toText } from './value.ts';
+import {
+  compareScalars,
+  compareText,
+  type FieldValue,
+  type Scalar,
+  scalarsOf,
+  toJson,
+  toNumber,
+  toText,
+} from './value.ts';
 
 /** One line of a result: column to value; null where the record has no such field. */
 export type Row = Readonly<Record<string, FieldValue>>;
@@ -48,13 +57,13 @@ function pipeRows(pipe: Pipe, rows: readonly Row[]): readonly Row[] {
   }
 }
 
-/** Stable; what has no value comes last in both directions. Numbers come before texts. */
+/** Stable; what has no value comes last in both directions. Numbers come before texts. Of an array its first element counts. */
 function sortBy<Item>(
   items: readonly Item[],
   value: (item: Item) => FieldValue | undefined,
   descending: boolean,
 ): readonly Item[] {
-  const keyed = items.map((item) => ({ item, key: scalarsOf(value(item))[0] }));
+  const keyed = items.map((item) => ({ item, key: sortKey(value(item)) }));
   keyed.sort((left, right) => {
     if (left.key === undefined || right.key === undefined) {
       return Number(left.key === undefined) - Number(right.key === undefined);
@@ -64,7 +73,14 @@ function sortBy<Item>(
   return keyed.map(({ item }) => item);
 }
 
+function sortKey(value: FieldValue | undefined): Scalar | undefined {
+  const [first] = scalarsOf(value);
+  return first === '' ? undefined : first;
+}
+
+/** Whole numbers are compared to their last digit. */
 function compareKeys(left: Scalar, right: Scalar): number {
+  if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : Number(left > right);
   const leftIsNumber = toNumber(left) !== undefined;
   return leftIsNumber === (toNumber(right) !== undefined) ? compareScalars(left, right) : leftIsNumber ? -1 : 1;
 }
@@ -80,7 +96,8 @@ function stats(pipe: Extract<Pipe, { kind: 'stats' }>, readers: readonly FieldRe
     if (group) group.readers.push(read);
     else groups.set(id, { key, readers: [read] });
   }
-  return [...groups.values()].map((group) => {
+  const ordered = [...groups.values()].sort((left, right) => compareTexts(left.key, right.key));
+  return ordered.map((group) => {
     const row: Record<string, FieldValue> = {};
     pipe.by.forEach((field, index) => {
       row[field] = group.key[index] as string;
@@ -88,6 +105,14 @@ function stats(pipe: Extract<Pipe, { kind: 'stats' }>, readers: readonly FieldRe
     for (const aggregate of pipe.aggregates) row[aggregate.as] = aggregateOver(aggregate, group.readers);
     return row;
   });
+}
+
+function compareTexts(left: readonly string[], right: readonly string[]): number {
+  for (const [index, text] of left.entries()) {
+    const order = compareText(text, right[index] as string);
+    if (order !== 0) return order;
+  }
+  return 0;
 }
 
 function groupText(value: FieldValue | undefined): string {
