@@ -60,6 +60,11 @@ function timestamps(name: string): readonly string[] {
   return [dataset.timestamp_field, ...(dataset.other_timestamp_fields ?? [])];
 }
 
+function target(field: FieldExpression): string | undefined {
+  const [uri, path] = [field('ClientRequestURI'), field('ClientRequestPath')];
+  return uri === undefined || path === undefined ? (uri ?? path) : `if(${uri} != '', ${uri}, ${path})`;
+}
+
 export const PLAIN_DATASETS: Readonly<Record<string, PlainDataset>> = {
   http_requests: {
     timestamps: timestamps('http_requests'),
@@ -67,7 +72,7 @@ export const PLAIN_DATASETS: Readonly<Record<string, PlainDataset>> = {
     body: (field) =>
       sentence(
         field('ClientRequestMethod'),
-        joined(origin(field), field('ClientRequestURI') ?? field('ClientRequestPath')),
+        joined(origin(field), target(field)),
         text(field('EdgeResponseStatus')),
         field('ClientIP'),
         field('RayID'),

@@ -1,7 +1,7 @@
 /** What a field's name stands for in SQL. A field may have several sources, such as a column and an attribute; its values are those of all. */
 import { DATASETS } from '@obsiac/model';
 import { quoteIdentifier } from '../../engine/index.ts';
-import { COLUMNS } from '../columns.ts';
+import { COLUMNS, RENAMED_FIELDS } from '../columns.ts';
 import { OTEL_FIELDS } from './otel-fields.ts';
 
 /**
@@ -18,6 +18,9 @@ export interface FieldSource {
 const text = (sql: string): FieldSource => ({ kind: 'text', sql });
 const integer = (sql: string): FieldSource => ({ kind: 'integer', sql });
 
+/** A record's id as the API gives it: sixteen hex digits. */
+export const ID_TEXT = "leftPad(lower(hex(id)), 16, '0')";
+
 /** Parts of every record. Their own attributes of these names are not reached. */
 const RECORD_FIELDS: ReadonlyMap<string, FieldSource> = new Map([
   ['body', text('body')],
@@ -30,7 +33,7 @@ const RECORD_FIELDS: ReadonlyMap<string, FieldSource> = new Map([
   ['span_id', text('span_id')],
   ['raw', text('raw')],
   ['part', integer('part')],
-  ['id', text('lower(hex(id))')],
+  ['id', text(ID_TEXT)],
   ['timestamp', integer('toUnixTimestamp64Nano(timestamp)')],
   ['observed_timestamp', integer('toUnixTimestamp64Nano(observed_timestamp)')],
 ]);
@@ -50,8 +53,12 @@ function timeFields(): Map<string, string[]> {
 /** Names that the engine's JSON paths give a meaning of their own, and so no attribute's. */
 const UNREADABLE_PATH = /^\^|(^|\.)[:^]|`/;
 
-/** Never empty: a name that stands for nothing is an attribute that no record has. */
-export function fieldSources(name: string): readonly FieldSource[] {
+/**
+ * Never empty: a name that stands for nothing is an attribute that no record has. A name of 2023 stands for the field that has another name
+ * since.
+ */
+export function fieldSources(asked: string): readonly FieldSource[] {
+  const name = RENAMED_FIELDS.get(asked) ?? asked;
   const part = RECORD_FIELDS.get(name);
   if (part !== undefined) return [part];
   const column = COLUMNS.get(name);
@@ -125,7 +132,7 @@ export function scalarAsNumber({ kind, sql }: FieldSource): string {
     case 'boolean':
       return "CAST(NULL, 'Nullable(Float64)')";
     default:
-      return `toFloat64(${sql})`;
+      return `toNullable(toFloat64(${sql}))`;
   }
 }
 
@@ -144,6 +151,16 @@ export function groupText(sources: readonly FieldSource[]): string {
   const texts = sources.map((source) =>
     source.kind === 'list' ? `if(empty(${source.sql}), '', toJSONString(${source.sql}))` : scalarAsText(source),
   );
+  return firstFilled(texts);
+}
+
+/** The first value there is as JSON: a text in quotes, a number, a list. Empty when absent. */
+export function jsonText(sources: readonly FieldSource[]): string {
+  const texts = sources.map((source) => {
+    if (source.kind === 'list') return `if(empty(${source.sql}), '', toJSONString(${source.sql}))`;
+    if (source.kind !== 'text') return scalarAsText(source);
+    return `if(${source.sql} = '', '', toJSONString(toString(${source.sql})))`;
+  });
   return firstFilled(texts);
 }
 

@@ -2,12 +2,13 @@
 import type { LogRecord } from '@obsiac/api';
 import { ABSENT_VALUES, RENAMED_FIELDS } from '../columns.ts';
 import type { Cell } from './connection.ts';
+import { ID_TEXT } from './fields.ts';
 import { OTEL_FIELDS } from './otel-fields.ts';
 import type { CellKind } from './statement.ts';
 
 /** The columns of a record, in the order that `toRecord` takes them; as JSONCompactEachRow. */
 export const RECORD_COLUMNS: readonly string[] = [
-  'lower(hex(id))',
+  ID_TEXT,
   'toUnixTimestamp64Nano(timestamp)',
   'toUnixTimestamp64Nano(observed_timestamp)',
   'dataset',
@@ -136,15 +137,20 @@ function addOtelFields(fields: Fields): void {
 export function toJsonValue(cell: Cell, kind: CellKind): unknown {
   if (cell === null || cell === '') return null;
   switch (kind) {
-    case 'integer': {
-      const number = Number(cell);
-      return Number.isSafeInteger(number) ? number : String(cell);
-    }
+    case 'integer':
+      return wholeNumber(String(cell));
     case 'float':
       return Number(cell);
     case 'list':
       return (cell as readonly Cell[]).length === 0 ? null : cell;
+    case 'json':
+      return /^-?\d+$/.test(cell as string) ? wholeNumber(cell as string) : (JSON.parse(cell as string) as unknown);
     default:
       return cell;
   }
+}
+
+function wholeNumber(text: string): number | string {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
 }

@@ -1,11 +1,11 @@
 /** Compiles a query, its range and its pipes, to one SELECT. Its meaning is that of `runQuery` in packages/model/src/query/run.ts. */
 import type { Aggregate, Pipe, Query } from '@obsiac/model';
-import { quoteIdentifier } from '../../engine/index.ts';
 import {
   type FieldSource,
   fieldSources,
   firstFilled,
   groupText,
+  jsonText,
   scalarAsNumber,
   scalarAsText,
   textAsNumber,
@@ -25,7 +25,7 @@ export interface Scope extends TimeRange {
 }
 
 /** How the cells of a column come from the engine, so that they can be turned into JSON values. */
-export type CellKind = 'text' | 'integer' | 'float' | 'boolean' | 'list';
+export type CellKind = 'text' | 'integer' | 'float' | 'boolean' | 'list' | 'json';
 
 export interface RowColumn {
   readonly name: string;
@@ -82,13 +82,17 @@ export interface QueryOptions {
 export function compileQuery(query: Query, options: QueryOptions): CompiledQuery {
   const parameters = new Parameters();
   const from = matching(options.table, options.scope, query, parameters);
-  const byTime = `timestamp ${options.order}, id ${options.order}`;
+  const descending = options.order === 'desc';
+  const byTime = [
+    { sql: 'timestamp', descending },
+    { sql: 'id', descending },
+  ];
   const records = new RecordPhase(from, byTime);
   const rest = records.take(query.pipes);
   const [first, ...later] = rest;
   const limit = `LIMIT ${Math.trunc(options.limit)}${options.offset ? ` OFFSET ${Math.trunc(options.offset)}` : ''}`;
   if (first === undefined) {
-    const sql = `${records.select(options.recordColumns.join(', '))} ${limit}`;
+    const sql = `${records.select(options.recordColumns.join(', '))} ${records.order} ${limit}`;
     return { kind: 'records', sql, parameters: parameters.values };
   }
   const rows = first.kind === 'stats' ? statsRows(first, records) : fieldsRows((first as FieldsPipe).fields, records);
@@ -101,15 +105,25 @@ export function compileQuery(query: Query, options: QueryOptions): CompiledQuery
 type FieldsPipe = Extract<Pipe, { kind: 'fields' }>;
 type StatsPipe = Extract<Pipe, { kind: 'stats' }>;
 
+interface OrderKey {
+  readonly sql: string;
+  readonly descending: boolean;
+}
+
+function orderBy(keys: readonly OrderKey[]): string {
+  if (keys.length === 0) return '';
+  return `ORDER BY ${keys.map(({ sql, descending }) => `${sql} ${descending ? 'DESC' : 'ASC'}`).join(', ')}`;
+}
+
 /** The part of a query before `stats` and `fields`: records, sorted and limited. */
 class RecordPhase {
   #from: string;
-  #order: string;
+  #keys: readonly OrderKey[];
   #depth = 0;
 
-  constructor(from: string, byTime: string) {
+  constructor(from: string, byTime: readonly OrderKey[]) {
     this.#from = from;
-    this.#order = byTime;
+    this.#keys = byTime;
   }
 
   /** Takes the pipes that come before the first `stats` or `fields`, and gives the rest. */
@@ -117,38 +131,46 @@ class RecordPhase {
     for (const [index, pipe] of pipes.entries()) {
       if (pipe.kind === 'stats' || pipe.kind === 'fields') return pipes.slice(index);
       if (pipe.kind === 'limit') this.#limit(pipe.count);
-      else {
-        this.#order = `${sortKeys(fieldSources(pipe.field), pipe.descending)}, ${this.#order}`;
-      }
+      else this.#keys = [...sortKeys(fieldSources(pipe.field), pipe.descending), ...this.#keys];
     }
     return [];
   }
 
   #limit(count: number): void {
-    this.#from = `FROM (SELECT * ${this.#from} ORDER BY ${this.#order} LIMIT ${Math.trunc(count)}) AS limited${this.#depth}`;
+    this.#from = `FROM (SELECT * ${this.#from} ${this.order} LIMIT ${Math.trunc(count)}) AS limited${this.#depth}`;
     this.#depth += 1;
   }
 
-  select(columns: string): string {
-    return `SELECT ${columns} ${this.#from} ORDER BY ${this.#order}`;
+  get keys(): readonly OrderKey[] {
+    return this.#keys;
   }
 
-  /** For what does not depend on the order. */
-  get unordered(): string {
-    return this.#from;
+  get order(): string {
+    return orderBy(this.#keys);
+  }
+
+  select(columns: string): string {
+    return `SELECT ${columns} ${this.#from}`;
   }
 }
 
 /** What has no value last; numbers by size before texts by code point, all turned round when descending. */
-function sortKeys(sources: readonly FieldSource[], descending: boolean): string {
-  const first = firstValue(sources);
-  const number = textAsNumber(first);
-  const direction = descending ? 'DESC' : 'ASC';
+function sortKeys(sources: readonly FieldSource[], descending: boolean): readonly OrderKey[] {
   const single = sources.length === 1 ? sources[0] : undefined;
   if (single !== undefined && (single.kind === 'integer' || single.kind === 'float')) {
-    return `isNull(${single.sql}) ASC, ${single.sql} ${direction}`;
+    return [
+      { sql: `isNull(${single.sql})`, descending: false },
+      { sql: single.sql, descending },
+    ];
   }
-  return `${first} = '' ASC, isNull(${number}) ${direction}, ifNull(${number}, 0) ${direction}, if(isNull(${number}), lower(${first}), '') ${direction}`;
+  const first = firstValue(sources);
+  const number = textAsNumber(first);
+  return [
+    { sql: `${first} = ''`, descending: false },
+    { sql: `isNull(${number})`, descending },
+    { sql: `ifNull(${number}, 0)`, descending },
+    { sql: `if(isNull(${number}), lower(${first}), '')`, descending },
+  ];
 }
 
 function firstValue(sources: readonly FieldSource[]): string {
@@ -159,62 +181,62 @@ function firstValue(sources: readonly FieldSource[]): string {
   );
 }
 
-/** Rows and columns, and the pipes over them. */
+/** A column as the engine knows it, by a name that no field's name can collide with. */
+interface Cell extends RowColumn {
+  /** An identifier, or a literal. */
+  readonly alias: string;
+}
+
+/** Rows and columns, and the pipes over them. Rows that a sort finds equal stay in the order that they had. */
 class RowPhase {
   #sql: string;
-  #columns: readonly RowColumn[];
-  #endsInLimit = false;
+  #cells: readonly Cell[];
+  #keys: readonly OrderKey[];
   #depth = 0;
 
-  constructor(sql: string, columns: readonly RowColumn[]) {
+  /** @param sql rows with `cells` and what `keys` are made of */
+  constructor(sql: string, cells: readonly Cell[], keys: readonly OrderKey[]) {
     this.#sql = sql;
-    this.#columns = columns;
+    this.#cells = cells;
+    this.#keys = keys;
   }
 
   get columns(): readonly RowColumn[] {
-    return this.#columns;
+    return this.#cells.map(({ name, kind }) => ({ name, kind }));
   }
 
   /** The rows with one more limit. */
   limited(limit: string): string {
-    return this.#endsInLimit ? `SELECT * FROM (${this.#sql}) AS ${this.#name()} ${limit}` : `${this.#sql} ${limit}`;
+    const list = this.#cells.map(({ alias }) => alias).join(', ');
+    return `SELECT ${list} FROM (${this.#sql}) AS rows${this.#depth} ${orderBy(this.#keys)} ${limit}`;
   }
 
   apply(pipe: Pipe): void {
-    this.#endsInLimit = pipe.kind === 'limit';
     switch (pipe.kind) {
       case 'limit':
-        this.#sql = `SELECT * FROM (${this.#sql}) AS ${this.#name()} LIMIT ${Math.trunc(pipe.count)}`;
+        this.#sql = `SELECT * FROM (${this.#sql}) AS rows${this.#depth} ${orderBy(this.#keys)} LIMIT ${Math.trunc(pipe.count)}`;
+        this.#depth += 1;
         break;
       case 'sort': {
-        const column = this.#columns.find(({ name }) => name === pipe.field);
-        if (column === undefined) break;
-        const keys = sortKeys([{ kind: column.kind, sql: quoteIdentifier(column.name) }], pipe.descending);
-        this.#sql = `SELECT * FROM (${this.#sql}) AS ${this.#name()} ORDER BY ${keys}`;
+        const cell = this.#cells.find(({ name }) => name === pipe.field);
+        if (cell !== undefined) this.#keys = [...sortKeys([cellSource(cell)], pipe.descending), ...this.#keys];
         break;
       }
       case 'fields':
-        this.#pick(pipe.fields);
+        this.#cells = unique(pipe.fields).map(
+          (name): Cell => this.#cells.find((cell) => cell.name === name) ?? { name, kind: 'text', alias: "''" },
+        );
         break;
       case 'stats':
         throw new Error('a query has one stats pipe at most');
     }
   }
+}
 
-  #pick(fields: readonly string[]): void {
-    const picked = unique(fields).map(
-      (name): RowColumn => this.#columns.find((column) => column.name === name) ?? { name, kind: 'text' },
-    );
-    const known = new Set(this.#columns.map(({ name }) => name));
-    const list = picked.map(({ name }) => (known.has(name) ? quoteIdentifier(name) : `'' AS ${quoteIdentifier(name)}`));
-    this.#sql = `SELECT ${list.join(', ')} FROM (${this.#sql}) AS ${this.#name()}`;
-    this.#columns = picked;
-  }
-
-  #name(): string {
-    this.#depth += 1;
-    return `rows${this.#depth}`;
-  }
+function cellSource({ kind, alias }: Cell): FieldSource {
+  if (kind !== 'json') return { kind, sql: alias };
+  const first = `arrayElement(JSONExtract(${alias}, 'Array(String)'), 1)`;
+  return { kind: 'text', sql: `if(startsWith(${alias}, '['), ${first}, JSON_VALUE(${alias}, '$'))` };
 }
 
 function unique(names: readonly string[]): string[] {
@@ -222,18 +244,24 @@ function unique(names: readonly string[]): string[] {
 }
 
 function fieldsRows(fields: readonly string[], records: RecordPhase): RowPhase {
-  const cells = unique(fields).map((name) => ({ name, ...fieldCell(fieldSources(name)) }));
-  // Inner names that no field has, so that a cell's name does not stand for a column within the expressions.
-  const inner = cells.map(({ sql }, index) => `${sql} AS cell${index}`).join(', ');
-  const outer = cells.map(({ name }, index) => `cell${index} AS ${quoteIdentifier(name)}`).join(', ');
-  const columns = cells.map(({ name, kind }): RowColumn => ({ name, kind }));
-  return new RowPhase(`SELECT ${outer} FROM (${records.select(inner)}) AS cells`, columns);
+  const cells = unique(fields).map((name, index) => ({
+    name,
+    alias: `cell${index}`,
+    ...fieldCell(fieldSources(name)),
+  }));
+  const keys = records.keys.map(({ sql, descending }, index) => ({ sql, alias: `key${index}`, descending }));
+  const columns = [...cells, ...keys].map(({ sql, alias }) => `${sql} AS ${alias}`).join(', ');
+  return new RowPhase(
+    records.select(columns),
+    cells,
+    keys.map(({ alias, descending }) => ({ sql: alias, descending })),
+  );
 }
 
-/** A field's value as one cell: as it is when it has one source, else its text, or its list as JSON. */
+/** A field's value as one cell: as it is when it has one source, else as JSON. */
 function fieldCell(sources: readonly FieldSource[]): { readonly sql: string; readonly kind: CellKind } {
   const only = sources.length === 1 ? sources[0] : undefined;
-  return only === undefined ? { sql: groupText(sources), kind: 'text' } : { sql: only.sql, kind: only.kind };
+  return only === undefined ? { sql: jsonText(sources), kind: 'json' } : { sql: only.sql, kind: only.kind };
 }
 
 function statsRows(pipe: StatsPipe, records: RecordPhase): RowPhase {
@@ -241,23 +269,20 @@ function statsRows(pipe: StatsPipe, records: RecordPhase): RowPhase {
     name,
     alias: `group${index}`,
     sql: groupText(fieldSources(name)),
+    kind: 'text' as const,
   }));
   const aggregates = pipe.aggregates.map((aggregate, index) => ({
     ...compileAggregate(aggregate),
     name: aggregate.as,
     alias: `value${index}`,
   }));
-  const keys = groups.map(({ alias }) => alias).join(', ');
-  const inner = [...groups, ...aggregates].map(({ sql, alias }) => `${sql} AS ${alias}`).join(', ');
-  const grouped = `SELECT ${inner} ${records.unordered}${groups.length === 0 ? '' : ` GROUP BY ${keys} ORDER BY ${keys}`}`;
-  // Of two columns of one name the later one counts, at the place of the first.
-  const columns = new Map<string, { readonly alias: string; readonly kind: CellKind }>();
-  for (const { name, alias } of groups) columns.set(name, { alias, kind: 'text' });
-  for (const { name, alias, kind } of aggregates) columns.set(name, { alias, kind });
-  const outer = [...columns].map(([name, { alias }]) => `${alias} AS ${quoteIdentifier(name)}`).join(', ');
+  const keys = groups.map(({ alias }) => alias);
+  const columns = [...groups, ...aggregates];
+  const list = columns.map(({ sql, alias }) => `${sql} AS ${alias}`).join(', ');
   return new RowPhase(
-    `SELECT ${outer} FROM (${grouped}) AS grouped`,
-    [...columns].map(([name, { kind }]): RowColumn => ({ name, kind })),
+    `${records.select(list)}${keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`}`,
+    columns,
+    keys.map((sql) => ({ sql, descending: false })),
   );
 }
 
