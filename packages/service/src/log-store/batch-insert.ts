@@ -15,8 +15,8 @@ const CLUSTER_SETTINGS = { distributed_foreground_insert: 1, insert_quorum: 'aut
 
 async function* separated(request: LoadRequest): AsyncGenerator<Buffer> {
   const separator = request.contentEncoding === 'gzip' ? GZIPPED_LINE_FEED : LINE_FEED;
-  for await (const body of request.bodies()) {
-    yield body;
+  for (const body of request.bodies()) {
+    yield* body;
     yield separator;
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -353,9 +354,7 @@ describe('the log store', () => {
         receivedAt: RECEIVED,
         storedAt: RECEIVED,
         plainBytes: 0,
-        bodies: async function* () {
-          yield gzipSync(text.slice(0, count).join('\n'));
-        },
+        bodies: () => [Readable.from([gzipSync(text.slice(0, count).join('\n'))])],
       } as const;
       await insertBatches(client, { database: 'obsiac' }, request, new AbortController().signal, 4_000_000);
     };

@@ -30,6 +30,7 @@ export interface LogStoreStatus {
 }
 
 const SERVER_PARALLEL_INSERTS = 4;
+const EMBEDDED_PARALLEL_INSERTS = 2;
 const DEFAULT_QUERY_TIMEOUT_MS = 30_000;
 const SERVER_QUERY_MEMORY = 2 * 1024 ** 3;
 const TAIL_EVERY_MS = 1_000;
@@ -73,7 +74,8 @@ export class LogStore {
       whenReady: (signal) => this.#link.whenReady(signal),
       // A server may be shared by several services: then only a batch's own token finds one that was delivered to two of them.
       groupBytes: embedded ? GROUP_BYTES : 0,
-      parallel: embedded ? 1 : SERVER_PARALLEL_INSERTS,
+      parallel: embedded ? EMBEDDED_PARALLEL_INSERTS : SERVER_PARALLEL_INSERTS,
+      parallelBytes: embedded ? EMBEDDED_PARALLEL_INSERTS * GROUP_BYTES : Number.POSITIVE_INFINITY,
       log,
     });
   }

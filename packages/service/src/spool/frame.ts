@@ -56,8 +56,9 @@ export function byteLength(chunks: readonly Uint8Array[]): number {
   return chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 }
 
-export function checksum(chunks: readonly Uint8Array[]): number {
-  return chunks.reduce((value, chunk) => crc32(chunk, value), 0);
+/** @param before the checksum of what comes before these chunks */
+export function checksum(chunks: readonly Uint8Array[], before = 0): number {
+  return chunks.reduce((value, chunk) => crc32(chunk, value), before);
 }
 
 /** Over the header without the checksum itself, and the description. */

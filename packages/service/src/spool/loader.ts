@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { type BatchMeta, encodeFrameHead } from './frame.ts';
 import type { LoadGroup } from './journal.ts';
 import { syncDirectory } from './segment.ts';
@@ -20,8 +21,8 @@ export interface LoadRequest {
   readonly receivedAt: string;
   readonly storedAt: string;
   readonly plainBytes: number;
-  /** The batches' bytes one after another, read as they are asked for. */
-  bodies(): AsyncIterable<Buffer>;
+  /** The batches one after another, each in pieces that are read as they are asked for. */
+  bodies(): Iterable<AsyncIterable<Buffer>>;
 }
 
 export interface LoaderLog {
@@ -46,6 +47,8 @@ export interface LoaderOptions {
   readonly groupBytes: number;
   /** Inserts at once. */
   readonly parallel: number;
+  /** Decompressed bytes inserted at once. A group that is bigger goes when nothing else does. */
+  readonly parallelBytes: number;
   readonly log: LoaderLog;
 }
 
@@ -69,6 +72,8 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 /** A refusal that looks lasting is still tried this often, since a mistake here would set good batches aside. */
 const LASTING_ATTEMPTS = 3;
+/** Batches in one group: its line in the journal stays short. */
+const GROUP_BATCHES = 10_000;
 /** Batches in one group were received within this time, so that one time of receipt stands for all. */
 const GROUP_SPAN_NS = 10_000_000_000n;
 
@@ -81,6 +86,8 @@ class SpoolLoader implements Loader {
   readonly #stopping = new AbortController();
   /** Sequences that are being loaded. */
   readonly #busy = new Set<number>();
+  /** Decompressed. */
+  #busyBytes = 0;
   readonly #running = new Set<Promise<void>>();
   #unsubscribe: (() => void) | undefined;
   #loadedBatches = 0;
@@ -119,12 +126,17 @@ class SpoolLoader implements Loader {
 
   /** Starts as many loads as may run. */
   #fill(): void {
-    while (this.#running.size < this.#options.parallel && !this.#stopping.signal.aborted) {
+    while (this.#mayStart()) {
       const next = this.#nextGroup();
       if (next === undefined) return;
+      const bytes = plainBytesOf(this.#batches(next.group));
+      // Not a smaller one instead: what is big must have its turn too.
+      if (this.#running.size > 0 && this.#busyBytes + bytes > this.#options.parallelBytes) return;
       for (const sequence of next.group.sequences) this.#busy.add(sequence);
+      this.#busyBytes += bytes;
       const run = this.#load(next.group, next.begun).finally(() => {
         for (const sequence of next.group.sequences) this.#busy.delete(sequence);
+        this.#busyBytes -= bytes;
         this.#running.delete(run);
         this.#fill();
       });
@@ -142,15 +154,26 @@ class SpoolLoader implements Loader {
       if (!group.sequences.some((sequence) => this.#busy.has(sequence))) return { group, begun: true };
     }
     const taken = new Set(open.flatMap((group) => group.sequences));
-    const free = spool.waiting().filter(({ sequence }) => !this.#busy.has(sequence) && !taken.has(sequence));
-    const members = chooseGroup(free, this.#options.groupBytes);
+    const isFree = ({ sequence }: SpooledBatch) => !this.#busy.has(sequence) && !taken.has(sequence);
+    const members = chooseGroup(spool.waiting(), isFree, this.#options.groupBytes);
     return members.length === 0 ? undefined : { group: toGroup(members), begun: false };
+  }
+
+  /** Beside a running insert only what makes a good part of a group is worth an insert: many small ones cost more than they save. */
+  #mayStart(): boolean {
+    const { spool, parallel, groupBytes } = this.#options;
+    if (this.#stopping.signal.aborted || this.#running.size >= parallel) return false;
+    return this.#running.size === 0 || spool.status().plainBytes - this.#busyBytes >= groupBytes / 2;
+  }
+
+  #batches({ sequences }: LoadGroup): SpooledBatch[] {
+    return sequences.map((sequence) => this.#options.spool.find(sequence)).filter((batch) => batch !== undefined);
   }
 
   async #load(group: LoadGroup, begun: boolean): Promise<void> {
     const { spool, log } = this.#options;
     const { signal } = this.#stopping;
-    const batches = spool.waiting().filter(({ sequence }) => group.sequences.includes(sequence));
+    const batches = this.#batches(group);
     if (batches.length === 0) {
       await this.#retry(
         () => spool.finish(group.sequences),
@@ -216,13 +239,8 @@ class SpoolLoader implements Loader {
       fields: [...new Set(batches.flatMap(({ meta }) => meta.fields ?? []))],
       receivedAt: first.meta.receivedAt,
       storedAt: first.meta.storedAt,
-      plainBytes: batches.reduce((sum, { meta }) => sum + meta.plainBytes, 0),
-      bodies: async function* () {
-        for (const { sequence } of batches) {
-          const body = await readWhole(spool, sequence, log);
-          if (body !== undefined) yield body;
-        }
-      },
+      plainBytes: plainBytesOf(batches),
+      bodies: () => batches.map(({ sequence }) => undamaged(spool, sequence, log)),
     };
   }
 
@@ -237,8 +255,8 @@ class SpoolLoader implements Loader {
     );
     try {
       for (const { sequence, meta } of batches) {
-        const body = await readWhole(this.#options.spool, sequence, this.#options.log);
-        if (body !== undefined) await file.writev([encodeFrameHead(sequence, meta, [body]), body]);
+        const body = await buffer(undamaged(this.#options.spool, sequence, this.#options.log));
+        if (body.length > 0) await file.writev([encodeFrameHead(sequence, meta, [body]), body]);
       }
       await file.sync();
     } finally {
@@ -248,19 +266,27 @@ class SpoolLoader implements Loader {
   }
 }
 
-/** The oldest waiting batch and those behind it that can go into the same insert. */
-function chooseGroup(batches: readonly SpooledBatch[], groupBytes: number): SpooledBatch[] {
-  const first = batches[0];
-  if (first === undefined) return [];
-  const group = [first];
-  let bytes = first.meta.plainBytes;
-  for (const batch of batches.slice(1)) {
-    if (bytes + batch.meta.plainBytes > groupBytes) break;
-    if (!belongTogether(first.meta, batch.meta)) continue;
+/** The oldest free batch and those behind it that can go into the same insert. */
+function chooseGroup(
+  waiting: Iterable<SpooledBatch>,
+  isFree: (batch: SpooledBatch) => boolean,
+  groupBytes: number,
+): SpooledBatch[] {
+  const group: SpooledBatch[] = [];
+  let bytes = 0;
+  for (const batch of waiting) {
+    if (!isFree(batch)) continue;
+    const [first] = group;
+    if (first !== undefined && (bytes + batch.meta.plainBytes > groupBytes || group.length >= GROUP_BATCHES)) break;
+    if (first !== undefined && !belongTogether(first.meta, batch.meta)) continue;
     group.push(batch);
     bytes += batch.meta.plainBytes;
   }
   return group;
+}
+
+function plainBytesOf(batches: readonly SpooledBatch[]): number {
+  return batches.reduce((sum, { meta }) => sum + meta.plainBytes, 0);
 }
 
 function belongTogether(first: BatchMeta, other: BatchMeta): boolean {
@@ -284,13 +310,12 @@ function toGroup(members: readonly SpooledBatch[]): LoadGroup {
 }
 
 /** A batch that the disk no longer gives back as it was written is reported and left out: it must not hold up the others. */
-async function readWhole(spool: Spool, sequence: number, log: LoaderLog): Promise<Buffer | undefined> {
+async function* undamaged(spool: Spool, sequence: number, log: LoaderLog): AsyncGenerator<Buffer> {
   try {
-    return await spool.read(sequence);
+    yield* spool.read(sequence);
   } catch (error) {
     if (!(error instanceof SpoolError) || error.code !== 'batch_damaged') throw error;
     log.error({ error: error.message }, 'a batch in the spool is damaged and cannot be loaded');
-    return undefined;
   }
 }
 

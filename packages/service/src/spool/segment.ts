@@ -159,22 +159,40 @@ async function readFrameHead(file: FileHandle, offset: number): Promise<Frame | 
   return decodeFrameHead(head.subarray(0, bytesRead), offset);
 }
 
-async function bodyIsWhole(file: FileHandle, frame: Frame): Promise<boolean> {
-  const body = Buffer.alloc(frame.bodyBytes);
-  const { bytesRead } = await file.read(body, 0, body.length, frame.bodyOffset);
-  return bytesRead === body.length && checksum([body]) === frame.bodyChecksum;
+/** Bytes of a body that are in memory at once. */
+const PIECE_BYTES = 1024 * 1024;
+
+async function* pieces(file: FileHandle, { bodyOffset, bodyBytes }: Frame): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bodyBytes; ) {
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bodyBytes - at));
+    const { bytesRead } = await file.read(piece, 0, piece.length, bodyOffset + at);
+    if (bytesRead === 0) return;
+    yield piece.subarray(0, bytesRead);
+    at += bytesRead;
+  }
 }
 
-/** The bytes of a stored batch. Throws `batch_damaged` when they are not what was written. */
-export async function readBody(path: string, frame: Frame): Promise<Buffer> {
+async function bodyIsWhole(file: FileHandle, frame: Frame): Promise<boolean> {
+  let bytes = 0;
+  let sum = 0;
+  for await (const piece of pieces(file, frame)) {
+    bytes += piece.length;
+    sum = checksum([piece], sum);
+  }
+  return bytes === frame.bodyBytes && sum === frame.bodyChecksum;
+}
+
+/**
+ * The bytes of a stored batch, in pieces. All of them are checked first: what is damaged must not get into the store by half.
+ * @throws SpoolError `batch_damaged` when they are not what was written
+ */
+export async function* readBody(path: string, frame: Frame): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
   try {
-    const body = Buffer.alloc(frame.bodyBytes);
-    const { bytesRead } = await file.read(body, 0, body.length, frame.bodyOffset);
-    if (bytesRead !== body.length || checksum([body]) !== frame.bodyChecksum) {
+    if (!(await bodyIsWhole(file, frame))) {
       throw new SpoolError('batch_damaged', `Batch ${frame.sequence} of ${path} is damaged`);
     }
-    return body;
+    yield* pieces(file, frame);
   } finally {
     await file.close();
   }

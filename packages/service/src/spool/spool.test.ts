@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   mkdirSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type BatchMeta, createLoader, type LoaderOptions, type LoadRequest, openSpool, type Spool } from './index.ts';
 
@@ -44,8 +45,9 @@ function meta(body: Uint8Array, more: Partial<BatchMeta> = {}): BatchMeta {
 const batch = (text: string) => Buffer.from(text);
 const put = (spool: Spool, text: string, more: Partial<BatchMeta> = {}) =>
   spool.append([batch(text)], meta(batch(text), more));
+const bytesOf = (spool: Spool, sequence: number) => buffer(spool.read(sequence));
 const texts = async (spool: Spool) =>
-  Promise.all(spool.waiting().map(async ({ sequence }) => (await spool.read(sequence)).toString()));
+  Promise.all([...spool.waiting()].map(async ({ sequence }) => (await bytesOf(spool, sequence)).toString()));
 const files = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.spool'));
 
 describe('the spool', () => {
@@ -59,7 +61,7 @@ describe('the spool', () => {
     await expect(put(spool, 'late')).rejects.toMatchObject({ code: 'spool_closed' });
     const again = await openSpool({ directory, maxBytes: 1e9 });
     expect(await texts(again)).toEqual(['a', 'bb', '', 'c\n']);
-    expect(again.waiting().map((item) => item.meta.receivedAt)).toEqual(['0', '1', '2', '3']);
+    expect([...again.waiting()].map((item) => item.meta.receivedAt)).toEqual(['0', '1', '2', '3']);
     await again.close();
   });
 
@@ -72,7 +74,7 @@ describe('the spool', () => {
       { duplicate: false },
     ]);
     expect(await put(spool, 'y')).toEqual({ duplicate: true });
-    await spool.finish(spool.waiting().map(({ sequence }) => sequence));
+    await spool.finish([...spool.waiting()].map(({ sequence }) => sequence));
     expect(files(directory)).toEqual([]);
     expect(await put(spool, 'x')).toEqual({ duplicate: true });
     await spool.close();
@@ -88,7 +90,7 @@ describe('the spool', () => {
     const spool = await openSpool({ directory, maxBytes: 1e9, rememberedBatches: 3 });
     for (let n = 0; n < 20; n += 1) {
       await put(spool, `batch ${n}`);
-      await spool.finish(spool.waiting().map(({ sequence }) => sequence));
+      await spool.finish([...spool.waiting()].map(({ sequence }) => sequence));
     }
     expect(statSync(join(directory, 'seen')).size).toBeLessThanOrEqual(16 * 7);
     expect(await put(spool, 'batch 17')).toEqual({ duplicate: true });
@@ -141,12 +143,7 @@ describe('the spool', () => {
     for (const n of [1, 2, 3, 4]) await big(n);
     await expect(big(5)).rejects.toMatchObject({ code: 'spool_full' });
     expect(await put(spool, 'small')).toEqual({ duplicate: false });
-    await spool.finish(
-      spool
-        .waiting()
-        .slice(0, 2)
-        .map(({ sequence }) => sequence),
-    );
+    await spool.finish([...spool.waiting()].slice(0, 2).map(({ sequence }) => sequence));
     expect(await big(5)).toEqual({ duplicate: false });
     expect((await texts(spool)).length).toBe(4);
     await spool.close();
@@ -156,7 +153,7 @@ describe('the spool', () => {
     const spool = await openSpool({ directory: folder(), maxBytes: 1e9, minFreeBytes: Number.MAX_SAFE_INTEGER });
     await expect(put(spool, 'x')).rejects.toMatchObject({ code: 'disk_full' });
     expect(spool.status().lastError).toMatch(/nearly full/);
-    expect(spool.waiting()).toEqual([]);
+    expect([...spool.waiting()]).toEqual([]);
     await spool.close();
   });
 
@@ -191,7 +188,7 @@ describe('the spool', () => {
         await spool.close();
         const again = await openSpool({ directory, maxBytes: 1e9 });
         expect(await texts(again)).toEqual(acknowledged);
-        await again.finish(again.waiting().map(({ sequence }) => sequence));
+        await again.finish([...again.waiting()].map(({ sequence }) => sequence));
         expect(files(directory)).toEqual([]);
         await again.close();
       } finally {
@@ -220,7 +217,9 @@ describe('the spool', () => {
     }
     expect(acknowledged).toBeGreaterThan(500);
     const spool = await openSpool({ directory, maxBytes: 1e9 });
-    const hashes = await Promise.all(spool.waiting().map(async ({ sequence }) => sha256(await spool.read(sequence))));
+    const hashes = await Promise.all(
+      [...spool.waiting()].map(async ({ sequence }) => sha256(await bytesOf(spool, sequence))),
+    );
     expect(new Set(hashes).size).toBe(hashes.length);
     expect([...expected].filter((hash) => !hashes.includes(hash))).toEqual([]);
     await spool.close();
@@ -238,12 +237,13 @@ describe('the loader', () => {
       whenReady: async () => undefined,
       groupBytes: 1000,
       parallel: 1,
+      parallelBytes: 2000,
       log: quiet,
       ...more,
     });
   const collect = async (request: LoadRequest) => {
     const bodies: Buffer[] = [];
-    for await (const body of request.bodies()) bodies.push(body);
+    for (const body of request.bodies()) bodies.push(await buffer(body));
     return Buffer.concat(bodies).toString();
   };
 
@@ -270,6 +270,54 @@ describe('the loader', () => {
     ]);
     expect(loader.status()).toMatchObject({ loadedBatches: 5, loadedRecords: 5, quarantinedBatches: 0 });
     expect(files(directory)).toEqual([]);
+    await spool.close();
+  });
+
+  it('loads two groups at once when both are large, and what is larger than both alone', async () => {
+    const spool = await openSpool({ directory: folder(), maxBytes: 1e9 });
+    const sizes = [900, 900, 100, 5000, 900, 900];
+    for (const [index, size] of sizes.entries()) await put(spool, String(index).padEnd(size, '.'));
+    const running: number[] = [];
+    const together: number[][] = [];
+    const loader = loaderOf(
+      spool,
+      async ({ plainBytes }) => {
+        running.push(plainBytes);
+        together.push([...running]);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        running.splice(running.indexOf(plainBytes), 1);
+      },
+      { parallel: 2 },
+    );
+    loader.start();
+    await loader.drained();
+    await loader.stop();
+    expect(together).toContainEqual([900, 1000]);
+    expect(together).toContainEqual([5000]);
+    expect(Math.max(...together.filter((each) => each.length > 1).map((each) => each.reduce((a, b) => a + b)))).toBe(
+      1900,
+    );
+    expect(together.flat().filter((bytes) => bytes === 5000).length).toBe(1);
+    await spool.close();
+  });
+
+  it('reads a batch of many pieces whole, and none of it when it is damaged', async () => {
+    const directory = folder();
+    const spool = await openSpool({ directory, maxBytes: 1e9 });
+    const body = randomBytes(3_500_000);
+    await spool.append([body], meta(body));
+    const [waiting] = [...spool.waiting()];
+    expect((await bytesOf(spool, waiting!.sequence)).equals(body)).toBe(true);
+    const [file] = files(directory);
+    const damaged = readFileSync(join(directory, file as string));
+    damaged[damaged.length - 1] = (damaged.at(-1) as number) ^ 1;
+    writeFileSync(join(directory, file as string), damaged);
+    const read: Buffer[] = [];
+    const reading = (async () => {
+      for await (const piece of spool.read(waiting!.sequence)) read.push(piece);
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'batch_damaged' });
+    expect(read).toEqual([]);
     await spool.close();
   });
 

@@ -50,14 +50,22 @@ interface Append {
 }
 
 export interface SpoolStatus {
+  /** That wait to be loaded. */
   readonly batches: number;
   readonly records: number;
+  /** Of the waiting batches, decompressed. */
+  readonly plainBytes: number;
+  /** Of the files. */
   readonly bytes: number;
   readonly maxBytes: number;
   /** Of the oldest waiting batch, nanoseconds since the epoch in decimal; undefined when none waits. */
   readonly oldestReceivedAt: string | undefined;
   readonly oldestStoredAt: string | undefined;
   readonly lastError: string | undefined;
+}
+
+function spooled({ sequence, meta, bodyBytes }: Frame): SpooledBatch {
+  return { sequence, meta, bytes: bodyBytes };
 }
 
 const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -90,7 +98,11 @@ export class Spool {
   readonly #dropping = new Serial();
   #writer: { readonly file: SegmentWriter; readonly state: SegmentState } | undefined;
   #nextSequence = 1;
+  /** Of the files. */
   #bytes = 0;
+  /** Of what waits. */
+  #records = 0;
+  #plainBytes = 0;
   #queuedBytes = 0;
   #committing: Promise<void> | undefined;
   #closed = false;
@@ -125,8 +137,14 @@ export class Spool {
     segment.hashes.push(meta.hash);
     this.#present.set(meta.hash, Promise.resolve());
     if (again || this.#journal.isLoaded(sequence)) return;
-    segment.waiting.add(sequence);
-    this.#waiting.set(sequence, { frame, segment });
+    this.#await(frame, segment);
+  }
+
+  #await(frame: Frame, segment: SegmentState): void {
+    segment.waiting.add(frame.sequence);
+    this.#waiting.set(frame.sequence, { frame, segment });
+    this.#records += frame.meta.records;
+    this.#plainBytes += frame.meta.plainBytes;
   }
 
   /**
@@ -205,9 +223,8 @@ export class Spool {
     this.#bytes += file.size - state.size;
     state.size = file.size;
     for (const frame of frames) {
-      state.waiting.add(frame.sequence);
       state.hashes.push(frame.meta.hash);
-      this.#waiting.set(frame.sequence, { frame, segment: state });
+      this.#await(frame, state);
     }
     if (file.size >= this.#segmentBytes) await this.#closeWriter();
   }
@@ -246,12 +263,14 @@ export class Spool {
   }
 
   /** Batches that wait, oldest first. */
-  waiting(): SpooledBatch[] {
-    return [...this.#waiting.values()].map(({ frame }) => ({
-      sequence: frame.sequence,
-      meta: frame.meta,
-      bytes: frame.bodyBytes,
-    }));
+  *waiting(): Generator<SpooledBatch> {
+    for (const { frame } of this.#waiting.values()) yield spooled(frame);
+  }
+
+  /** The batch, if it waits. */
+  find(sequence: number): SpooledBatch | undefined {
+    const stored = this.#waiting.get(sequence);
+    return stored && spooled(stored.frame);
   }
 
   /** Groups that an earlier attempt began: they must be sent again as they were. */
@@ -259,8 +278,8 @@ export class Spool {
     return this.#journal.openGroups();
   }
 
-  /** The bytes of a waiting batch. Throws `batch_damaged` when the disk gives others than were written. */
-  async read(sequence: number): Promise<Buffer> {
+  /** The bytes of a waiting batch, in pieces. Throws `batch_damaged`, before the first, when the disk gives others than were written. */
+  read(sequence: number): AsyncIterable<Buffer> {
     const stored = this.#waiting.get(sequence);
     if (stored === undefined) throw new Error(`Batch ${sequence} does not wait in the spool`);
     return readBody(stored.segment.path, stored.frame);
@@ -279,8 +298,12 @@ export class Spool {
       throw toSpoolError(error);
     });
     for (const sequence of sequences) {
-      this.#waiting.get(sequence)?.segment.waiting.delete(sequence);
+      const stored = this.#waiting.get(sequence);
+      if (stored === undefined) continue;
+      stored.segment.waiting.delete(sequence);
       this.#waiting.delete(sequence);
+      this.#records -= stored.frame.meta.records;
+      this.#plainBytes -= stored.frame.meta.plainBytes;
     }
     await this.#dropping.run(() => this.#dropLoadedSegments());
   }
@@ -308,12 +331,11 @@ export class Spool {
   }
 
   status(): SpoolStatus {
-    let records = 0;
-    for (const { frame } of this.#waiting.values()) records += frame.meta.records;
     const oldest = this.#waiting.values().next().value?.frame.meta;
     return {
       batches: this.#waiting.size,
-      records,
+      records: this.#records,
+      plainBytes: this.#plainBytes,
       bytes: this.#bytes,
       maxBytes: this.#options.maxBytes,
       oldestReceivedAt: oldest?.receivedAt,
