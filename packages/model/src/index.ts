@@ -17,6 +17,7 @@ export * from './diagnostic.ts';
 export * from './model.ts';
 export { type ParsedModel, parseModel } from './parse/parse-model.ts';
 export { type InputFile, LARGEST_FILE } from './parse/read-text.ts';
+export * from './pattern/index.ts';
 export {
   canonicalBinding,
   canonicalEntity,

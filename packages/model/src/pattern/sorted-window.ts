@@ -1,0 +1,93 @@
+/** Order statistics: of a few samples, and of a window that moves along a series. */
+
+/** Samples beyond this count as missing, so that no difference or sum of a few of them overflows. */
+const LARGEST_SAMPLE = 1e300;
+
+/** False for NaN, infinities and absurdly large numbers. */
+export const isSample = (value: number | undefined): value is number =>
+  value !== undefined && value >= -LARGEST_SAMPLE && value <= LARGEST_SAMPLE;
+
+/** The samples of `values[from] … values[to - 1]` in ascending order; the range may reach beyond the array. */
+export function sortedSamples(values: Float64Array, from: number, to: number): Float64Array {
+  const end = Math.min(to, values.length);
+  const out = new Float64Array(Math.max(end - Math.max(from, 0), 0));
+  let count = 0;
+  for (let i = Math.max(from, 0); i < end; i++) {
+    const value = values[i]!;
+    if (isSample(value)) out[count++] = value;
+  }
+  return out.subarray(0, count).sort();
+}
+
+/** Quantile of ascending values, interpolated linearly (type 7 of Hyndman and Fan 1996); NaN of none. */
+export function quantile(sorted: Float64Array, p: number, count = sorted.length): number {
+  if (count === 0) return Number.NaN;
+  const position = p * (count - 1);
+  const index = Math.floor(position);
+  const low = sorted[index]!;
+  const share = position - index;
+  return share === 0 ? low : low + share * (sorted[index + 1]! - low);
+}
+
+export const median = (sorted: Float64Array): number => quantile(sorted, 0.5);
+
+/** A multiset of at most `capacity` samples in order. */
+export class SortedWindow {
+  readonly #sorted: Float64Array;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.#sorted = new Float64Array(capacity);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Does nothing with a missing sample. */
+  insert(value: number): void {
+    if (!isSample(value)) return;
+    const at = this.#lowerBound(value);
+    this.#sorted.copyWithin(at + 1, at, this.#count);
+    this.#sorted[at] = value;
+    this.#count++;
+  }
+
+  /** Takes out one sample that was inserted before. */
+  remove(value: number): void {
+    if (!isSample(value)) return;
+    const at = this.#lowerBound(value);
+    this.#sorted.copyWithin(at, at + 1, this.#count);
+    this.#count--;
+  }
+
+  quantile(p: number): number {
+    return quantile(this.#sorted, p, this.#count);
+  }
+
+  #lowerBound(value: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#sorted[middle]! < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/**
+ * Median of each window of `width` samples: `out[i]` is that of `values[i - width + 1] … values[i]`, or NaN when fewer
+ * than `least` of them are there. Before the array everything is missing.
+ */
+export function trailingMedians(values: Float64Array, width: number, least: number): Float64Array {
+  const out = new Float64Array(values.length);
+  const window = new SortedWindow(width);
+  for (let i = 0; i < values.length; i++) {
+    if (i >= width) window.remove(values[i - width]!);
+    window.insert(values[i]!);
+    out[i] = window.count >= least ? window.quantile(0.5) : Number.NaN;
+  }
+  return out;
+}
