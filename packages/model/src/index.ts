@@ -60,4 +60,5 @@ export {
 } from './state/read.ts';
 export * from './state/state.ts';
 export { writeState } from './state/write.ts';
+export * from './template/index.ts';
 export { writeModel } from './write/write-model.ts';
