@@ -17,6 +17,8 @@ export type StoreState =
 
 const REQUEST_TIMEOUT_MS = 600_000;
 const MAX_CONNECTIONS = 32;
+/** Inserts at once in the embedded engine: one more than the loading of logs takes, so that samples do not wait for it. */
+const WRITERS = 3;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
@@ -47,6 +49,7 @@ export class EngineLink {
       dataDirectory: join(options.dataDirectory, 'engine'),
       backupDirectory: join(options.dataDirectory, 'backups'),
       memoryLimit: engine.memoryLimit,
+      writers: WRITERS,
       log: options.log,
       onState: () => this.#engineChanged(),
     });

@@ -11,7 +11,9 @@ import {
 } from '../spool/index.ts';
 import { type Backup, deleteBackup, listBackups, restoreBackup, writeBackup } from './backup.ts';
 import { GROUP_BYTES, insertBatches } from './batch-insert.ts';
+import type { EngineAccess } from './engine-access.ts';
 import { EngineLink, type StoreState } from './engine-link.ts';
+import { migrate } from './migrations.ts';
 import { DEFAULT_MIN_FREE_BYTES, DEFAULT_RETENTION, DEFAULT_SPOOL_BYTES, type LogStoreOptions } from './options.ts';
 import { type DroppedPartition, dropExpired } from './retention.ts';
 import { createLogSearch, type LogSearch } from './search/log-search.ts';
@@ -53,6 +55,7 @@ export class LogStore {
   readonly #search: LogSearch;
   #loader: Loader;
   #retentionTimer: NodeJS.Timeout | undefined;
+  #restores = 0;
 
   /** Use `createLogStore`. */
   constructor(options: LogStoreOptions, spool: Spool) {
@@ -147,6 +150,18 @@ export class LogStore {
     );
   }
 
+  /** The engine and its tables, for what is kept there beside the logs. */
+  get engine(): EngineAccess {
+    const { client, tables } = this.#link;
+    return {
+      client,
+      tables,
+      requireReady: () => this.#requireReady(),
+      whenReady: (signal) => this.#link.whenReady(signal),
+      generation: () => this.#restores,
+    };
+  }
+
   /** Deletes what is older than it is kept. Runs by itself every hour. */
   async applyRetention(): Promise<DroppedPartition[]> {
     const { retention = DEFAULT_RETENTION, now = Date.now, log } = this.#options;
@@ -172,9 +187,12 @@ export class LogStore {
     await this.#loader.stop();
     try {
       await restoreBackup(this.#link.client, this.#link.tables, directory, name);
+      // The backup may be of an earlier version of the service.
+      await migrate(this.#link.client, this.#link.tables);
     } catch (error) {
       throw toStoreError(error);
     } finally {
+      this.#restores += 1;
       this.#loader = this.#createLoader();
       this.#loader.start();
     }

@@ -1,6 +1,7 @@
 /** Brings the log store's tables to the form this version of the service uses, one numbered step after another. */
 import type { ClickHouseClient } from '@clickhouse/client';
 import { quoteIdentifier, quoteString } from '../engine/index.ts';
+import { createMetricTables } from '../metric-store/table.ts';
 import { StoreError } from './store-error.ts';
 import { createDatabase, createLogsTable, onCluster, type TableOptions } from './table.ts';
 
@@ -12,7 +13,10 @@ interface Migration {
 }
 
 /** Steps are added at the end and never changed. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'logs', statements: createLogsTable }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'logs', statements: createLogsTable },
+  { version: 2, name: 'metrics', statements: createMetricTables },
+];
 
 function versionsTable(options: TableOptions): string {
   return `${quoteIdentifier(options.database)}.schema_versions`;
