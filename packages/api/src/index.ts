@@ -9,5 +9,6 @@ export * from './kpis.ts';
 export * from './logs.ts';
 export * from './mapping/index.ts';
 export * from './notification-settings.ts';
+export * from './notifications.ts';
 export * from './organization.ts';
 export * from './tokens.ts';

@@ -198,6 +198,8 @@ interface AlertNotificationTable {
   message: Json;
   /** The minute that was evaluated. */
   minute: Minute;
+  /** 1: `unit_id` is a group of episodes. */
+  grouped: Flag;
   /** 0 on a trigger whose end has not been told to its channel; 1 on everything else. */
   closed: Flag;
   /** `suppressed`: the end of what a channel was told, which it does not hear of; `last_error` says why. */

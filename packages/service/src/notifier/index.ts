@@ -1,4 +1,5 @@
 /** The notifier: from what fires and ends to messages that are delivered. */
+export { listBindings } from './bindings.ts';
 export type {
   ChannelBinding,
   EnqueueNotifications,
@@ -9,3 +10,6 @@ export type {
   OutageContext,
   RuleDefinition,
 } from './context.ts';
+export { enqueueNotifications } from './enqueue.ts';
+export { enqueueOutage } from './outage.ts';
+export { rulesWithUnsentResolves, type UntoldRule } from './rows.ts';

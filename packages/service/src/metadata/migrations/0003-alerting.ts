@@ -43,6 +43,7 @@ async function createNotifications(db: Kysely<unknown>, backend: Backend): Promi
     .addColumn('sequence', 'integer', required)
     .addColumn('attempts', 'integer', required)
     .addColumn('closed', 'integer', required)
+    .addColumn('grouped', 'integer', required)
     .addColumn('minute', 'bigint', required)
     .addColumn('created_at', 'bigint', required)
     .addColumn('next_attempt_at', 'bigint', required)
