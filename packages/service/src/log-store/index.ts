@@ -10,7 +10,7 @@ export { PlainLines } from './plain-lines.ts';
 export type { DroppedPartition } from './retention.ts';
 export type { ExportRequest } from './search/export.ts';
 export type { LogSearch } from './search/log-search.ts';
-export type { Search } from './search/search.ts';
+export type { Search } from './search/statement.ts';
 export type { TailBatch, TailRequest } from './search/tail.ts';
 export { StoreError, type StoreErrorCode, toStoreError } from './store-error.ts';
 export type { ClusterOptions } from './table.ts';

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { quoteIdentifier, quoteString } from '../engine/index.ts';
 import { createMetricTables } from '../metric-store/table.ts';
 import { StoreError } from './store-error.ts';
-import { createDatabase, createLogsTable, onCluster, type TableOptions } from './table.ts';
+import { addSearchAids, createDatabase, createLogsTable, onCluster, renewStorage, type TableOptions } from './table.ts';
 
 interface Migration {
   readonly version: number;
@@ -16,6 +16,8 @@ interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'logs', statements: createLogsTable },
   { version: 2, name: 'metrics', statements: createMetricTables },
+  { version: 3, name: 'storage settings of logs', statements: renewStorage },
+  { version: 4, name: 'search aids of logs', statements: addSearchAids },
 ];
 
 function versionsTable(options: TableOptions): string {

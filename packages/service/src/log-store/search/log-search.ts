@@ -9,14 +9,8 @@ import type {
 } from '@obsiac/api';
 import type { SearchConnection } from './connection.ts';
 import { type ExportRequest, exportRecords } from './export.ts';
-import {
-  searchContext,
-  searchFacets,
-  searchFieldNames,
-  searchFieldValues,
-  searchHits,
-  searchRecords,
-} from './search.ts';
+import { searchHits } from './hits.ts';
+import { searchContext, searchFacets, searchFieldNames, searchFieldValues, searchRecords } from './search.ts';
 import { followRecords, type TailBatch, type TailRequest, type TailSource } from './tail.ts';
 
 type Request<Search extends (connection: SearchConnection, request: never) => unknown> = Parameters<Search>[1];

@@ -2,11 +2,17 @@
 
 export class Parameters {
   readonly values: Record<string, unknown> = {};
+  readonly #prefix: string;
   #count = 0;
+
+  /** @param prefix of the placeholders' names, for statements that are put together */
+  constructor(prefix = 'p') {
+    this.#prefix = prefix;
+  }
 
   /** Adds a value and gives its placeholder. */
   add(value: unknown, type: 'String' | 'Float64' | 'Int64' | 'UInt64' | 'Array(String)'): string {
-    const name = `p${this.#count}`;
+    const name = `${this.#prefix}${this.#count}`;
     this.#count += 1;
     this.values[name] = value;
     return `{${name}:${type}}`;

@@ -1,36 +1,32 @@
-/** The searches of the log explorer: records and rows, counts over time, frequent values, fields, neighbours of a record. */
+/** The searches of the log explorer: records and rows, frequent values, fields, neighbours of a record. */
 import type {
   LogContextAnswer,
   LogFacetsAnswer,
   LogFieldNamesAnswer,
   LogFieldValuesAnswer,
-  LogHitsAnswer,
   LogQueryAnswer,
   LogRecord,
 } from '@obsiac/api';
-import type { Query } from '@obsiac/model';
-import { quoteIdentifier } from '../../engine/index.ts';
 import { COLUMNS } from '../columns.ts';
-import { StoreError } from '../store-error.ts';
 import { type Cell, type ResultRow, type SearchConnection, selectRows } from './connection.ts';
 import { fieldSources, groupText, scalarAsText, valuesAsTexts } from './fields.ts';
+import { frequentValues } from './hits.ts';
 import { Parameters } from './parameters.ts';
 import { RECORD_COLUMNS, toJsonValue, toRecord } from './records.ts';
-import { type CompiledQuery, compileQuery, instant, matching, type Scope } from './statement.ts';
-
-/** What every search has: one org, one range of time in nanoseconds (`to` exclusive), one query. */
-export interface Search extends Scope {
-  readonly query: Query;
-  /** Stops the search when nobody waits for it any more. */
-  readonly signal?: AbortSignal;
-}
+import {
+  type CompiledQuery,
+  compileQuery,
+  instant,
+  matching,
+  type Scope,
+  type Search,
+  type Statement,
+  scopeCondition,
+} from './statement.ts';
 
 type WithoutRange<Answer> = Answer extends unknown ? Omit<Answer, 'from' | 'to'> : never;
 
 const rangeOf = ({ from, to }: Scope) => ({ from: String(from), to: String(to) });
-/** Series of a histogram by a field, besides the one for the rest. */
-const SERIES = 10;
-const MOST_BUCKETS = 2_000n;
 /** Records that field names are counted in; of more, the newest stand for all. */
 const FIELD_NAME_SAMPLE = 20_000;
 
@@ -40,14 +36,36 @@ export async function searchRecords(
   search: Search & { readonly limit: number; readonly order: 'desc' | 'asc'; readonly offset?: number },
 ): Promise<LogQueryAnswer> {
   const { query, signal, ...options } = search;
+  const places = query.pipes.length === 0 && options.offset === undefined;
   const compiled = compileQuery(query, {
     ...options,
     table: connection.table,
     scope: search,
-    recordColumns: RECORD_COLUMNS,
+    recordColumns: places ? ['timestamp', 'id'] : RECORD_COLUMNS,
   });
+  if (places) {
+    const { sql, parameters } = compiled;
+    const found = await selectRows(connection, recordsAt(connection.table, search, { sql, parameters }), signal);
+    return { ...rangeOf(search), kind: 'records', records: found.map(toRecord) };
+  }
   const rows = await selectRows(connection, compiled, signal);
   return { ...rangeOf(search), ...answerOf(compiled, rows) };
+}
+
+/**
+ * The records whose time and id another statement finds. Finding the places first and reading whole records after it takes half as long as
+ * both at once where few records match. A record that is stored twice has one place: the limit holds for both statements.
+ */
+function recordsAt(
+  table: string,
+  search: Scope & { readonly limit: number; readonly order: 'desc' | 'asc' },
+  places: Statement,
+): Statement {
+  const parameters = new Parameters('record');
+  const order = search.order.toUpperCase();
+  const sql = `SELECT ${RECORD_COLUMNS.join(', ')} FROM ${table} WHERE ${scopeCondition(search, parameters)}
+AND (timestamp, id) GLOBAL IN (${places.sql}) ORDER BY timestamp ${order}, id ${order} LIMIT ${Math.trunc(search.limit)}`;
+  return { sql, parameters: { ...places.parameters, ...parameters.values } };
 }
 
 function answerOf(compiled: CompiledQuery, rows: readonly ResultRow[]): WithoutRange<LogQueryAnswer> {
@@ -66,64 +84,6 @@ export function rowCells({ columns, groups }: Extract<CompiledQuery, { kind: 'ro
     const cell = row[index] as Cell;
     return groups.has(name) ? cell : toJsonValue(cell, kind);
   });
-}
-
-/** Records over time. @param search `step` in nanoseconds. @throws StoreError */
-export async function searchHits(
-  connection: SearchConnection,
-  search: Search & { readonly step: bigint; readonly by?: string },
-): Promise<LogHitsAnswer> {
-  const { step, by, from, to } = search;
-  const first = (from / step) * step;
-  const count = to > first ? (to - first + step - 1n) / step : 0n;
-  if (count > MOST_BUCKETS) throw new StoreError('query_invalid', `A histogram has at most ${MOST_BUCKETS} buckets`);
-  const starts = Array.from({ length: Number(count) }, (_, index) => first + BigInt(index) * step);
-  const frequent = by === undefined ? [] : await frequentValues(connection, search, by, SERIES);
-  const parameters = new Parameters();
-  // A small number as key: the engine counts those in an array.
-  const bucket = `toUInt16(intDiv(toUnixTimestamp64Nano(timestamp) - toInt64(${first}), ${step}))`;
-  const series = by === undefined ? '' : `, ${bySeries(by, frequent, parameters)} AS series`;
-  const sql = `SELECT ${bucket} AS bucket, count()${series}
-${matching(connection.table, search, search.query, parameters)} GROUP BY bucket${by === undefined ? '' : ', series'}`;
-  const rows = count === 0n ? [] : await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
-  const counts = new Map<string, number[]>();
-  for (const [index, records, value] of rows) {
-    const name = (value ?? '') as string;
-    const line = counts.get(name) ?? starts.map(() => 0);
-    counts.set(name, line);
-    line[Number(index)] = Number(records);
-  }
-  const names = by === undefined ? [''] : [...frequent, ''].filter((name) => name !== '' || counts.has(''));
-  const lines = names.map((name) => {
-    const line = counts.get(name) ?? starts.map(() => 0);
-    return { value: name === '' ? null : name, counts: line, total: line.reduce((sum, records) => sum + records, 0) };
-  });
-  return {
-    ...rangeOf(search),
-    step: Number(step) / 1e9,
-    timestamps: starts.map(String),
-    series: lines,
-    total: lines.reduce((sum, { total }) => sum + total, 0),
-  };
-}
-
-/** The value when it is one of the frequent ones, else the empty text. */
-function bySeries(by: string, frequent: readonly string[], parameters: Parameters): string {
-  const text = groupText(fieldSources(by));
-  return `if(has(${parameters.add(frequent, 'Array(String)')}, ${text}), ${text}, '')`;
-}
-
-async function frequentValues(
-  connection: SearchConnection,
-  search: Search,
-  field: string,
-  limit: number,
-): Promise<string[]> {
-  const parameters = new Parameters();
-  const sql = `SELECT ${groupText(fieldSources(field))} AS value, count() AS records
-${matching(connection.table, search, search.query, parameters)} GROUP BY value HAVING value != '' ORDER BY records DESC, value LIMIT ${limit}`;
-  const rows = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
-  return rows.map(([value]) => value as string);
 }
 
 /** Each value of a field of each record, one to a row; those of a list apart. */
@@ -242,6 +202,20 @@ ${source} GROUP BY value HAVING ${begins} ORDER BY records DESC, value LIMIT ${M
   };
 }
 
+/** How many records match, and since when the newest of them are. Sorting times alone takes no memory to speak of. */
+async function newestRecords(
+  connection: SearchConnection,
+  search: Search,
+  count: number,
+): Promise<{ readonly total: number; readonly since: bigint }> {
+  const parameters = new Parameters();
+  const source = matching(connection.table, search, search.query, parameters);
+  const sql = `SELECT (SELECT count() ${source}), toUnixTimestamp64Nano(min(timestamp)) FROM (SELECT timestamp ${source} ORDER BY timestamp DESC LIMIT ${count}) AS newest`;
+  const [row] = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
+  const [total, since] = row as [string, string];
+  return { total: Number(total), since: Number(total) === 0 ? search.from : BigInt(since) };
+}
+
 /** Parts that every record has a column for and that are worth a row in a list of fields. */
 const PART_FIELDS = ['dataset', 'service', 'severity_text', 'severity_number', 'trace_id', 'span_id', 'body'];
 
@@ -250,18 +224,17 @@ export async function searchFieldNames(
   connection: SearchConnection,
   search: Search & { readonly limit: number },
 ): Promise<LogFieldNamesAnswer> {
+  const { total, since } = await newestRecords(connection, search, FIELD_NAME_SAMPLE);
   const parameters = new Parameters();
-  const source = matching(connection.table, search, search.query, parameters);
+  const source = matching(connection.table, { ...search, from: since }, search.query, parameters);
   const names = [...PART_FIELDS, ...COLUMNS.keys()];
   const counts = names.map((name) => `countIf(${hasValue(name)})`);
-  const columns = ['attributes', ...PART_FIELDS, ...[...COLUMNS.keys()].map(quoteIdentifier)].join(', ');
-  const sample = `SELECT ${columns} ${source} ORDER BY timestamp DESC LIMIT ${FIELD_NAME_SAMPLE}`;
-  const sql = `SELECT count(), (SELECT count() ${source}), [${counts.join(', ')}],
-  arraySort(mapKeys(sumMap(paths) AS found)), arrayMap(path -> found[path], arraySort(mapKeys(found)))
-FROM (SELECT *, CAST((JSONAllPaths(attributes), arrayResize([], length(JSONAllPaths(attributes)), 1)), 'Map(String, UInt64)') AS paths FROM (${sample}) AS sample) AS counted`;
+  const sql = `SELECT count(), [${counts.join(', ')}],
+  arraySort(mapKeys(sumMap(CAST((paths, arrayResize([], length(paths), 1)), 'Map(String, UInt64)')) AS found)), arrayMap(path -> found[path], arraySort(mapKeys(found)))
+FROM (SELECT *, JSONAllPaths(attributes) AS paths ${source}) AS counted`;
   const [row] = await selectRows(connection, { sql, parameters: parameters.values }, search.signal);
-  const [sampled, total, columnCounts, paths, pathCounts] = row as [string, string, string[], string[], string[]];
-  const scale = Number(sampled) === 0 ? 0 : Number(total) / Number(sampled);
+  const [sampled, columnCounts, paths, pathCounts] = row as [string, string[], string[], string[]];
+  const scale = Number(sampled) === 0 ? 0 : total / Number(sampled);
   const fields = [
     ...names.map((name, index) => ({ name, count: Math.round(Number(columnCounts[index]) * scale) })),
     ...paths.map((name, index) => ({ name, count: Math.round(Number(pathCounts[index]) * scale) })),

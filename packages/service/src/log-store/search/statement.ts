@@ -24,6 +24,13 @@ export interface Scope extends TimeRange {
   readonly org: string;
 }
 
+/** What every search has. */
+export interface Search extends Scope {
+  readonly query: Query;
+  /** Stops the search when nobody waits for it any more. */
+  readonly signal?: AbortSignal;
+}
+
 /** How the cells of a column come from the engine, so that they can be turned into JSON values. */
 export type CellKind = 'text' | 'integer' | 'float' | 'boolean' | 'list' | 'json';
 
