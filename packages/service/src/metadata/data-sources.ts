@@ -1,7 +1,9 @@
 /** Data sources in the store: where PromQL goes. Exactly one is the default of its organisation. */
-import type { DATA_SOURCE_FLAVOURS, DataSource, dataSourceDocument } from '@obsiac/api';
+import type { DATA_SOURCE_FLAVOURS, DataSource, DataSourceProperties, dataSourceDocument } from '@obsiac/api';
 import type { Kysely } from 'kysely';
 import type { z } from 'zod';
+import { headerProblem } from '../data-source/http-config.ts';
+import { tlsProblem } from '../data-source/tls.ts';
 import { notFound, Refusal, refuseField } from '../refusal.ts';
 import { maskSecret, maskValues, unmask, unmaskValues } from '../secrets/mask.ts';
 import type { Vault } from '../secrets/vault.ts';
@@ -17,6 +19,8 @@ interface Secrets {
   readonly password?: string | undefined;
   readonly bearer_token?: string | undefined;
   readonly headers?: Record<string, string> | undefined;
+  /** Of the client certificate. */
+  readonly client_key?: string | undefined;
 }
 
 /** Flavours that the service answers itself: they have no address. */
@@ -80,13 +84,26 @@ export async function deleteDataSource(change: Change, id: string): Promise<void
 
 /** In the order of their creation. */
 export async function listDataSources(db: Kysely<Tables>, organizationId: string, vault: Vault): Promise<DataSource[]> {
-  const rows = await db
+  const rows = await dataSourceRows(db, organizationId);
+  return rows.map((row) => toDataSource(row, vault));
+}
+
+/** The rows of an organisation in the order of their creation, secrets sealed. */
+export async function dataSourceRows(db: Kysely<Tables>, organizationId: string): Promise<DataSourceRow[]> {
+  return db
     .selectFrom('data_sources')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .orderBy('id')
     .execute();
-  return rows.map((row) => toDataSource(row, vault));
+}
+
+/**
+ * The properties with readable secrets: for the client that queries the data source, never for an answer of the API.
+ * @throws SecretKeyError when another key has sealed them
+ */
+export function openProperties(row: DataSourceRow, vault: Vault): DataSourceProperties {
+  return propertiesOf(row, secretsOf(row, vault));
 }
 
 async function requireDataSource(db: Kysely<Tables>, organizationId: string, id: string): Promise<DataSourceRow> {
@@ -141,19 +158,28 @@ async function clearDefault(change: Change): Promise<void> {
 }
 
 function columnsOf(vault: Vault, document: DataSourceChange, old: Secrets) {
-  const { password, bearer_token, headers, ...properties } = document.properties ?? {};
+  const { password, bearer_token, headers, tls, ...properties } = document.properties ?? {};
+  const { client_key, ...openTls } = tls ?? {};
   requireAddress(document.url, properties.flavour);
   const secrets: Secrets = {
     password: password === undefined ? undefined : unmask(password, old.password ?? ''),
     bearer_token: bearer_token === undefined ? undefined : unmask(bearer_token, old.bearer_token ?? ''),
     headers: headers && unmaskValues(headers, old.headers ?? {}),
+    client_key: client_key === undefined ? undefined : unmask(client_key, old.client_key ?? ''),
   };
-  return {
+  const columns = {
     name: document.name,
     url: document.url,
-    properties: JSON.stringify(properties),
-    secrets: vault.seal(JSON.stringify(secrets)),
+    properties: JSON.stringify(tls === undefined ? properties : { ...properties, tls: openTls }),
   };
+  requireSendable(propertiesOf(columns, secrets));
+  return { ...columns, secrets: vault.seal(JSON.stringify(secrets)) };
+}
+
+/** Refuses now what no query could be sent with. */
+function requireSendable(properties: DataSourceProperties): void {
+  const problem = headerProblem(properties) ?? (properties.tls && tlsProblem(properties.tls));
+  if (problem) throw refuseField(`body.properties.${problem.path}`, problem.message);
 }
 
 function requireAddress(url: string, flavour: string | undefined): void {
@@ -178,19 +204,33 @@ function secretsOf(row: DataSourceRow, vault: Vault): Secrets {
 }
 
 function toDataSource(row: DataSourceRow, vault: Vault): DataSource {
-  const { password, bearer_token, headers } = secretsOf(row, vault);
+  const { password, bearer_token, headers, client_key } = secretsOf(row, vault);
+  const masked: Secrets = {
+    password: password === undefined ? undefined : maskSecret(password),
+    bearer_token: bearer_token === undefined ? undefined : maskSecret(bearer_token),
+    headers: headers && maskValues(headers),
+    client_key: client_key === undefined ? undefined : maskSecret(client_key),
+  };
   return {
     id: row.id,
     name: row.name,
     url: row.url,
     is_default: row.is_default === 1,
-    properties: {
-      ...(JSON.parse(row.properties) as DataSource['properties']),
-      ...(password === undefined ? {} : { password: maskSecret(password) }),
-      ...(bearer_token === undefined ? {} : { bearer_token: maskSecret(bearer_token) }),
-      ...(headers === undefined ? {} : { headers: maskValues(headers) }),
-    },
+    properties: propertiesOf(row, masked),
     created_at: row.created_at,
     updated_at: row.updated_at,
+  };
+}
+
+/** As on the wire, with the secrets in their places. */
+function propertiesOf(row: Pick<DataSourceRow, 'properties'>, secrets: Secrets): DataSourceProperties {
+  const open = JSON.parse(row.properties) as DataSourceProperties;
+  const { password, bearer_token, headers, client_key } = secrets;
+  return {
+    ...open,
+    ...(password === undefined ? {} : { password }),
+    ...(bearer_token === undefined ? {} : { bearer_token }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(client_key === undefined ? {} : { tls: { ...open.tls, client_key } }),
   };
 }
