@@ -12,6 +12,7 @@ import { type ExportRequest, exportRecords } from './export.ts';
 import { searchHits } from './hits.ts';
 import { searchContext, searchFacets, searchFieldNames, searchFieldValues, searchRecords } from './search.ts';
 import { followRecords, type TailBatch, type TailRequest, type TailSource } from './tail.ts';
+import { Turns } from './turns.ts';
 
 type Request<Search extends (connection: SearchConnection, request: never) => unknown> = Parameters<Search>[1];
 
@@ -29,9 +30,13 @@ export interface LogSearch {
   tail(request: TailRequest): AsyncGenerator<TailBatch>;
 }
 
+/** Exports that keep a statement of the engine open while they are read, at once. */
+const OPEN_EXPORTS = 2;
+
 /** @param requireReady throws when the store cannot be asked now. */
 export function createLogSearch(source: TailSource, requireReady: () => void): LogSearch {
   const { connection } = source;
+  const exports = new Turns(OPEN_EXPORTS);
   const ready = async (): Promise<SearchConnection> => {
     requireReady();
     return connection;
@@ -45,7 +50,7 @@ export function createLogSearch(source: TailSource, requireReady: () => void): L
     context: async (request) => searchContext(await ready(), request),
     export: (request) => {
       requireReady();
-      return exportRecords(connection, request);
+      return exportRecords(connection, request, exports);
     },
     tail: (request) => {
       requireReady();

@@ -350,7 +350,7 @@ describe('searches', () => {
   };
 
   it('filters as the language defines, for filters of every kind', async () => {
-    for (let round = 0; round < 1000; round += 1) {
+    for (let round = 0; round < 300; round += 1) {
       const query: Query = { filter: makeFilter(2), pipes: [] };
       const expected = runQuery(query, newestFirst, readerOf).records.map((row) => row.span_id);
       const found = await spans(query.filter).catch((error: Error) => [error.message]);

@@ -84,11 +84,16 @@ export interface QueryOptions {
   readonly offset?: number;
   /** Columns to select when the query asks for records. */
   readonly recordColumns: readonly string[];
+  /** For a page of an export: records at the start of the range with a smaller id are left out, and rows end with `KEY_COLUMNS`. */
+  readonly page?: { readonly id: string | undefined };
 }
+
+/** What records are in order by: nanoseconds, and the id as a number. */
+export const KEY_COLUMNS = ['toUnixTimestamp64Nano(timestamp)', 'id'] as const;
 
 export function compileQuery(query: Query, options: QueryOptions): CompiledQuery {
   const parameters = new Parameters();
-  const from = matching(options.table, options.scope, query, parameters);
+  const from = matching(options.table, options.scope, query, parameters) + afterId(options);
   const descending = options.order === 'desc';
   const byTime = [
     { sql: 'timestamp', descending },
@@ -106,7 +111,17 @@ export function compileQuery(query: Query, options: QueryOptions): CompiledQuery
   for (const pipe of later) rows.apply(pipe);
   const groups = new Set(first.kind === 'stats' ? first.by : []);
   if (first.kind === 'stats') for (const aggregate of first.aggregates) groups.delete(aggregate.as);
-  return { kind: 'rows', columns: rows.columns, groups, sql: rows.limited(limit), parameters: parameters.values };
+  const sql = options.page === undefined ? rows.limited(limit) : rows.limited(limit, ROW_KEYS);
+  return { kind: 'rows', columns: rows.columns, groups, sql, parameters: parameters.values };
+}
+
+/** `KEY_COLUMNS` of rows of `fields`. */
+const ROW_KEYS = ['toUnixTimestamp64Nano(key0)', 'key1'];
+
+function afterId({ page, scope }: QueryOptions): string {
+  return page?.id === undefined
+    ? ''
+    : ` AND (timestamp > ${instant(scope.from)} OR id >= toUInt64(${BigInt(page.id)}))`;
 }
 
 type FieldsPipe = Extract<Pipe, { kind: 'fields' }>;
@@ -212,9 +227,9 @@ class RowPhase {
     return this.#cells.map(({ name, kind }) => ({ name, kind }));
   }
 
-  /** The rows with one more limit. */
-  limited(limit: string): string {
-    const list = this.#cells.map(({ alias }) => alias).join(', ');
+  /** The rows with one more limit, and more columns behind their own. */
+  limited(limit: string, more: readonly string[] = []): string {
+    const list = [...this.#cells.map(({ alias }) => alias), ...more].join(', ');
     return `SELECT ${list} FROM (${this.#sql}) AS rows${this.#depth} ${orderBy(this.#keys)} ${limit}`;
   }
 
