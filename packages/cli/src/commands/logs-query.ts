@@ -3,7 +3,7 @@ import { LOG_LIMITS, type LogQueryAnswer } from '@obsiac/api';
 import { COMMON_OPTIONS, CONFIG } from '../arguments/option.ts';
 import type { Arguments } from '../arguments/parse.ts';
 import { EXIT } from '../exit-code.ts';
-import { cellText, recordsText, USUAL_COLUMNS } from '../logs/record-text.ts';
+import { cellText, recordsText, rowCellText, USUAL_COLUMNS } from '../logs/record-text.ts';
 import { countOf, namesOf, QUERY, queryOf, RANGE_OPTIONS, rangeOf, withLogs } from '../logs/search-options.ts';
 import { notice } from '../views/messages.ts';
 import { counted } from '../views/plan/report.ts';
@@ -34,7 +34,7 @@ function rowsShown({ columns, rows }: Rows, fit: boolean): Message {
         ? ''
         : tableText(
             columns,
-            rows.map((row) => row.map(cellText)),
+            rows.map((row) => row.map(rowCellText)),
             style,
             { fit },
           ),

@@ -54,6 +54,20 @@ export function cellText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+const DIGITS = 6;
+const LEAST_DECIMALS = 2;
+
+/**
+ * A cell of a table of rows. Numbers that are not whole have six digits, more only before the point: what an average or a percentile says beyond
+ * them is the noise of its arithmetic.
+ */
+export function rowCellText(value: unknown): string {
+  if (typeof value !== 'number' || !Number.isFinite(value) || Number.isInteger(value)) return cellText(value);
+  const whole = Math.trunc(Math.abs(value));
+  if (whole === 0) return String(Number(value.toPrecision(DIGITS)));
+  return String(Number(value.toFixed(Math.max(LEAST_DECIMALS, DIGITS - String(whole).length))));
+}
+
 /** Colours a line by OpenTelemetry's severity number: errors, warnings, and what is below information. */
 export function paintSeverity(line: string, severity: number, style: Style): string {
   if (severity >= 17) return style.remove(line);
