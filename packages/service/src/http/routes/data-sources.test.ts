@@ -9,6 +9,8 @@ import {
   startService,
   stopDatabases,
 } from '../../../test/service.ts';
+import { AUTHORITY, CLIENT, SERVER } from '../../data-source/testdata/certificates.ts';
+import { openProperties } from '../../metadata/data-sources.ts';
 
 afterAll(stopDatabases);
 
@@ -90,6 +92,34 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('data sources on $backen
       expect((await service.call('write', 'PUT', `/datasources/${made.body.id}`, made.body)).status).toBe(404);
     });
 
+    it('seals the key of a client certificate and shows the rest of the TLS settings', async () => {
+      const tls = {
+        ca_cert: AUTHORITY,
+        client_cert: CLIENT.cert,
+        client_key: CLIENT.key,
+        server_name: 'metrics.internal',
+      };
+      const settings = { timeout_seconds: 5, concurrency: 32, evaluation_delay_seconds: 0 };
+      const made = await create({ properties: { flavour: 'prometheus', tls, ...settings } });
+      expect(made.status).toBe(200);
+      const { client_key, ...shown } = made.body.properties.tls;
+      expect(made.body.properties).toMatchObject(settings);
+      expect(shown).toEqual({ ca_cert: tls.ca_cert, client_cert: tls.client_cert, server_name: tls.server_name });
+      expect(client_key).toMatch(/^\*{8}/);
+      expect(CLIENT.key).not.toContain(client_key);
+      const put = await service.call('write', 'PUT', `/datasources/${made.body.id}`, made.body);
+      expect(put.body.properties).toEqual(made.body.properties);
+      const store = await service.openStore();
+      try {
+        const find = store.db.selectFrom('data_sources').selectAll().where('id', '=', made.body.id);
+        const row = await find.executeTakeFirstOrThrow();
+        expect(openProperties(row, store.vault)).toEqual({ flavour: 'prometheus', tls, ...settings });
+        expect(row.properties).not.toContain('PRIVATE KEY');
+      } finally {
+        await store.db.destroy();
+      }
+    });
+
     it('has exactly one default', async () => {
       const first = (await create({ is_default: true })).body;
       expect((await list()).filter((source) => source.is_default).map((source) => source.id)).toEqual([first.id]);
@@ -114,6 +144,21 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('data sources on $backen
       ['body.url', { url: 'https://x', properties: { flavour: 'embedded' } }],
       ['body.properties.flavour', { properties: { flavour: 'graphite' } }],
       ['body.is_default', { is_default: 1 }],
+      ['body.properties.timeout_seconds', { properties: { timeout_seconds: 0 } }],
+      ['body.properties.concurrency', { properties: { concurrency: 33 } }],
+      ['body.properties.concurrency', { properties: { concurrency: 1.5 } }],
+      ['body.properties.evaluation_delay_seconds', { properties: { evaluation_delay_seconds: -1 } }],
+      ['body.properties.headers.bad name', { properties: { headers: { 'bad name': 'x' } } }],
+      ['body.properties.headers.X-A', { properties: { headers: { 'X-A': 'a\r\nX-B: b' } } }],
+      ['body.properties.headers.Content-Length', { properties: { headers: { 'Content-Length': '1' } } }],
+      ['body.properties.bearer_token', { properties: { bearer_token: 'two words' } }],
+      ['body.properties.username', { properties: { username: 'a:b' } }],
+      ['body.properties.tls.ca_cert', { properties: { tls: { ca_cert: 'not PEM' } } }],
+      ['body.properties.tls.ca_cert', { properties: { tls: { ca_cert: CLIENT.key } } }],
+      ['body.properties.tls.client_key', { properties: { tls: { client_cert: CLIENT.cert } } }],
+      ['body.properties.tls.client_cert', { properties: { tls: { client_key: CLIENT.key } } }],
+      ['body.properties.tls.client_key', { properties: { tls: { client_cert: CLIENT.cert, client_key: SERVER.key } } }],
+      ['body.properties.tls.server_name', { properties: { tls: { server_name: '10.0.0.1' } } }],
     ])('names %s when it is wrong: %j', async (path, change) => {
       const refused = await create(change);
       expect(refused.status).toBe(400);
