@@ -69,8 +69,10 @@ export type LogRecord = z.infer<typeof logRecord>;
 /** `/logs/query`. Pipes of the query come before `limit` and `order`. */
 export const logQueryRequest = logRange.extend({
   limit: whole(1, LOG_LIMITS.records).default(100),
-  /** By time. */
+  /** By time, and records of one nanosecond by id. */
   order: z.enum(['desc', 'asc']).default('desc'),
+  /** Records or rows to leave out at the start: for the next page of records that share a nanosecond. */
+  offset: whole(0, 1_000_000).optional(),
 });
 export type LogQueryRequest = z.input<typeof logQueryRequest>;
 

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LogService, startLogService } from '../../../test/logs.ts';
+import { LineGenerator } from '../../../test/log-lines.ts';
+import { gzipHeaders, type LogService, startLogService } from '../../../test/logs.ts';
 
 const START = 1_750_000_000_000_000_000n;
 const BATCHES = 8;
@@ -197,5 +199,110 @@ describe('a client that leaves', () => {
     request.destroy();
     await until(async () => (await running(service)).length === 0);
     expect(answered).toBe(false);
+  });
+});
+
+describe('what was delivered', () => {
+  let service: LogService;
+  const delivered: Buffer[] = [];
+  beforeAll(async () => {
+    service = await startLogService();
+    for (const lines of [ODD_LINES.map((line) => Buffer.from(line)), BAD_UTF8, generated(1), generated(2)]) {
+      const ends = lines.map((_, index) => (index % 7 === 3 ? '\r\n' : '\n'));
+      const body = Buffer.concat(lines.flatMap((line, index) => [line, Buffer.from(ends[index]!)]));
+      const answer = await service.deliver('/cloudflare', gzipSync(body), gzipHeaders(service.access));
+      expect(answer.body).toEqual({ accepted: lines.length, rejected: 0 });
+      delivered.push(...lines.map((line, index) => Buffer.concat([line, Buffer.from(ends[index]!.slice(0, -1))])));
+    }
+    await service.rows('SELECT 1');
+  });
+  afterAll(() => service.stop());
+
+  it('is exported byte for byte', async () => {
+    const { response } = await begin(service, 'export', { from: '0', to: '2100-01-01T00:00:00Z', format: 'raw' });
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    // Each byte as one character: some of them are no UTF-8.
+    const found = Buffer.concat(chunks).toString('latin1').split('\n');
+    expect(found.pop()).toBe('');
+    expect(found.sort()).toEqual(delivered.map((line) => line.toString('latin1')).sort());
+  });
+});
+
+/** Lines that reading and writing again would change. */
+const ODD_LINES = [
+  '{"EdgeStartTimestamp":1750000000000000001,"RayID":"a","ClientRequestMethod":"GET"}',
+  '  { "EdgeStartTimestamp" : 1750000000000000001 ,\t"RayID":"b" , "ClientRequestMethod":"GET" }  ',
+  '{"RayID":"c","ClientRequestMethod":"GET","EdgeStartTimestamp":"2025-06-15T15:06:40.000000001Z"}',
+  '{"EdgeStartTimestamp":1750000000000000001,"RayID":"d","RayID":"e","ClientRequestMethod":"GET"}',
+  '{"EdgeStartTimestamp":1750000000000000001,"EdgeResponseCompressionRatio":1.0,"RayID":"f","ClientRequestMethod":"GET"}',
+  '{"EdgeStartTimestamp":1750000000000000001,"EdgeResponseCompressionRatio":1.10e+0,"RayID":"g","ClientRequestMethod":"GET"}',
+  '{"EdgeStartTimestamp":1750000000000000001,"ClientRequestPath":"\\u002f\\u00FC\\/\\ud83d\\ude00\\ud83d","RayID":"h","ClientRequestMethod":"GET"}',
+  '{"EdgeStartTimestamp":1750000000000000001,"ClientRequestPath":"\\u0000","RayID":"i","ClientRequestMethod":"GET"}',
+  '{"timestamp":1750000000,"big":123456789012345678901234567890,"float":0.1000000000000000055511151231257827,"e":1E400}',
+  '{"timestamp":1750000000,"text":"tab\\t zürich \\\\N \\b\\f"}',
+  '{"timestamp":1750000000,"":"","__proto__":{"a":1},"constructor":null,"a":{"":[[],[{}]]}}',
+  '{"timestamp":1750000000,"only":"😀 漢字 \u2028 \ufeff \u00a0"}',
+  `{"timestamp":1750000000,"long":"${'x'.repeat(300_000)}"}`,
+  '{"timestamp":"soon"}',
+  '{}',
+  '{"EventTimestampMs":1750000000000,"ScriptName":"s","EventType":"fetch","Outcome":"ok","Logs":[{"Level":"log","Message":["a\\nb",1.0],"TimestampMs":1750000000000},{"Level":"log","Message":[],"TimestampMs":1750000000000}],"Exceptions":[]}',
+];
+
+const BAD_UTF8 = [
+  Buffer.concat([
+    Buffer.from('{"timestamp":1750000000,"bytes":"'),
+    Buffer.from([0xff, 0xc0, 0xed, 0xa0, 0x80]),
+    Buffer.from('"}'),
+  ]),
+  Buffer.concat([
+    Buffer.from('{"EdgeStartTimestamp":1750000000000000001,"RayID":"z","ClientRequestMethod":"'),
+    Buffer.from([0xe2, 0x28, 0xa1]),
+    Buffer.from('"}'),
+  ]),
+];
+
+function generated(seed: number): Buffer[] {
+  const generator = new LineGenerator(seed);
+  const deliveries = Array.from({ length: 30 }, () => generator.delivery(40));
+  return deliveries.flatMap((delivery) =>
+    delivery.kind === 'lines' ? delivery.lines.map((line) => Buffer.from(line)) : [],
+  );
+}
+
+describe('records that share a nanosecond', () => {
+  let service: LogService;
+  const ALIKE = 3_000;
+  beforeAll(async () => {
+    service = await startLogService();
+    for (let batch = 0; batch < 6; batch += 1) {
+      const lines = Array.from(
+        { length: ALIKE / 6 },
+        (_, index) => `{"EdgeStartTimestamp":${START},"RayID":"${batch}-${index % 400}","ClientRequestMethod":"GET"}`,
+      );
+      expect((await service.push(lines)).status).toBe(200);
+    }
+    await service.rows('SELECT 1');
+  });
+  afterAll(() => service.stop());
+
+  const asked = async (parameters: object): Promise<string[]> => {
+    const answer = await service.call('read', 'POST', '/logs/query', { ...RANGE, query: '*', ...parameters });
+    expect(answer.status).toBe(200);
+    return answer.body.records.map(({ id }: { id: string }) => id);
+  };
+
+  it('have one order in queries, pages and exports, and the other way round it is turned round', async () => {
+    const down = await asked({ limit: 10_000 });
+    expect(down).toHaveLength(ALIKE);
+    expect(down).toEqual([...down].sort().reverse());
+    expect(await asked({ limit: 10_000, order: 'asc' })).toEqual([...down].reverse());
+    expect(await asked({ limit: 777 })).toEqual(down.slice(0, 777));
+    const pages: string[] = [];
+    for (let offset = 0; offset < ALIKE; offset += 700) pages.push(...(await asked({ limit: 700, offset })));
+    expect(pages).toEqual(down);
+    const { response } = await begin(service, 'export', { format: 'ndjson' });
+    const exported = (await whole(response)).trimEnd().split('\n');
+    expect(exported.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([...down].reverse());
   });
 });

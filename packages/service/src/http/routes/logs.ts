@@ -23,9 +23,10 @@ export interface Asked {
 
 export function logRoutes(app: Api, context: Context): void {
   const at = endpoints(app, context);
-  at('query', 'Query logs', wire.logQueryRequest, wire.logQueryAnswer, (input, asked) =>
-    asked.search.query({ ...common(input, asked), limit: input.limit, order: input.order }),
-  );
+  at('query', 'Query logs', wire.logQueryRequest, wire.logQueryAnswer, (input, asked) => {
+    const { limit, order, offset } = input;
+    return asked.search.query({ ...common(input, asked), limit, order, ...(offset ? { offset } : {}) });
+  });
   at('hits', 'Count logs over time', wire.logHitsRequest, wire.logHitsAnswer, (input, asked) => {
     const search = common(input, asked);
     const seconds = input.step ?? stepFor(search, input.buckets);
