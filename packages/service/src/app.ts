@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { Registry } from 'prom-client';
+import { type Alerting, openAlerting } from './alerting.ts';
 import type { Api, Context, LogContext } from './http/api.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
 import { createIntakeServer, createServer, type ServerOptions } from './http/server.ts';
@@ -30,6 +31,10 @@ export interface AppOptions {
   readonly now?: () => number;
   /** Where log lines go; standard output unless given. */
   readonly logTo?: DestinationStream;
+  /** False: rules are evaluated and messages delivered only when `alerting` is told so, for tests with a clock of their own. */
+  readonly background?: boolean;
+  /** Milliseconds before a failed query of a rule is asked again; random unless given. */
+  readonly retryDelay?: () => number;
 }
 
 export interface Address {
@@ -56,6 +61,8 @@ export interface App {
   readonly intakeFile: string | null;
   /** What takes logs in and keeps them; undefined before `start`, and when logs are not taken in. */
   readonly logs: LogContext | undefined;
+  /** What evaluates rules and tells people; undefined before `start`. */
+  readonly alerting: Alerting | undefined;
   readonly log: FastifyBaseLogger;
 }
 
@@ -63,6 +70,7 @@ export interface App {
 interface Running {
   server?: Api;
   intakeServer?: Api;
+  alerting?: Alerting;
   logs?: LogContext;
   store?: Store;
   lock?: DataDirLock;
@@ -93,9 +101,12 @@ export function createApp(settings: Settings, options: AppOptions = {}): App {
     get logs() {
       return running.logs;
     },
+    get alerting() {
+      return running.alerting;
+    },
     start: async () => {
       try {
-        await start(settings, options.now ?? Date.now, log, running, state);
+        await start(settings, options, log, running, state);
         return state.address!;
       } catch (error) {
         await stop(running);
@@ -111,11 +122,12 @@ export function createApp(settings: Settings, options: AppOptions = {}): App {
 
 async function start(
   settings: Settings,
-  now: () => number,
+  options: AppOptions,
   log: FastifyBaseLogger,
   running: Running,
   state: State,
 ): Promise<void> {
+  const now = options.now ?? Date.now;
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
   running.lock = lockDataDir(settings.data_dir);
   const vault = createVault(loadSecretKey(settings.data_dir, settings.secret_key));
@@ -125,7 +137,19 @@ async function start(
   const registry = new Registry();
   if (settings.logs) running.logs = await openLogIntake(settings, registry, log, now);
   const tokens = createAccessTokens(vault.deriveKey('access-token'), now);
-  await makeServers({ store, tokens, registry, logs: running.logs }, settings, log, running);
+  const origin = () => state.address?.origin ?? '';
+  running.alerting = openAlerting(settings, {
+    store,
+    registry,
+    log,
+    origin,
+    publicUrl: () => settings.public_url ?? origin(),
+    embedded: undefined,
+    logs: undefined,
+    retryDelay: options.retryDelay,
+  });
+  const { alerting, logs } = running;
+  await makeServers({ store, tokens, registry, logs, evaluator: alerting.evaluator }, settings, log, running);
 
   const file = configPath(settings.data_dir, settings.org, await listOrganizationSlugs(store.db));
   const expectedUrl = addressOf(settings, settings.port, undefined).apiBaseUrl;
@@ -143,6 +167,7 @@ async function start(
   reportStart(log, settings, address, { created, config, file, backend: store.backend.name });
   // After all that answers: the engine takes seconds, and batches wait for it in the spool.
   running.logs?.store.start();
+  if (options.background ?? true) running.alerting.start();
 }
 
 async function makeServers(
@@ -209,11 +234,13 @@ function reportStart(log: FastifyBaseLogger, settings: Settings, address: Addres
 async function stop(running: Running): Promise<void> {
   if (running.intakeServer) await closeServer(running.intakeServer);
   if (running.server) await closeServer(running.server);
+  if (running.alerting) await running.alerting.stop();
   if (running.logs) await running.logs.store.stop();
   if (running.store) await closeStore(running.store);
   running.lock?.release();
   delete running.server;
   delete running.intakeServer;
+  delete running.alerting;
   delete running.logs;
   delete running.store;
   delete running.lock;

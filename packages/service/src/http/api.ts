@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefau
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
+import type { Evaluator } from '../evaluator/index.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { LogStore } from '../log-store/index.ts';
 import { type Change, change, type Store } from '../metadata/store.ts';
@@ -26,6 +27,8 @@ export interface Context {
   readonly registry: Registry;
   /** Undefined: this service takes in no logs (setting `logs`). */
   readonly logs: LogContext | undefined;
+  /** Undefined: this process evaluates no rules (setting `roles`). */
+  readonly evaluator: Evaluator | undefined;
 }
 
 export interface LogContext {

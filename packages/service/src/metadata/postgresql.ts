@@ -19,9 +19,18 @@ const types = {
 
 /** @param url `postgres://user:password@host:port/database`, or one with `host=` naming a socket folder. */
 export function postgresqlBackend(url: string): Backend {
-  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, types, connectionTimeoutMillis: 5000 });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: CONNECTIONS,
+    types,
+    connectionTimeoutMillis: 5000,
+    // A process that stands still in the middle of a transaction would keep its locks from all the others.
+    idle_in_transaction_session_timeout: 10_000,
+  });
+  // A connection that breaks is replaced by the pool, and whoever uses it hears of it from its next statement. Without listeners
+  // one that breaks between two statements would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     name: 'postgresql',
     dialect: new PostgresDialect({ pool }),

@@ -142,10 +142,40 @@ export const settingsSchema = z
       .describe(
         "Cluster of `clickhouse_url`, by its name in the servers' configuration: tables are then replicated and distributed over it.",
       ),
+    roles: z
+      .string()
+      .regex(
+        /^(all|(api|intake|evaluator|notifier)(,(api|intake|evaluator|notifier))*)$/,
+        'must be all, or some of api, intake, evaluator, notifier with commas',
+      )
+      .default('all')
+      .describe(
+        'What this process does: `all`, or some of `api`, `intake`, `evaluator`, `notifier` with commas. Every process answers the API.',
+      ),
+    recover_minutes: wholeNumber(1, 1440)
+      .default(10)
+      .describe('Minutes in a row that a rule must not be met before its alert resolves.'),
+    missing_minutes: z
+      .enum(['ignore', 'good'])
+      .default('ignore')
+      .describe(
+        'What a minute without a sample is for an alert that fires: `ignore` keeps it firing until the whole window is empty, `good` lets it recover.',
+      ),
+    series_limit: wholeNumber(1, 100_000)
+      .default(5_000)
+      .describe(
+        'Series of one rule that are evaluated; when there are more, those that fire stay and the rule says so.',
+      ),
     engine_memory: wholeNumber(268_435_456, 1_099_511_627_776)
       .default(2_147_483_648)
       .describe('Bytes of memory for the embedded log engine.'),
     query_timeout: wholeNumber(1, 3600).default(30).describe('Seconds after which a log query is given up.'),
+    pagerduty_url: httpUrl
+      .default('https://events.pagerduty.com')
+      .describe('Address of PagerDuty for its channels; `https://events.eu.pagerduty.com` in its European region.'),
+    opsgenie_url: httpUrl
+      .default('https://api.opsgenie.com')
+      .describe('Address of Opsgenie for its channels; `https://api.eu.opsgenie.com` in its European region.'),
     stop_timeout: wholeNumber(0, 3600)
       .default(10)
       .describe('Seconds that requests under way get to finish when the service stops.'),

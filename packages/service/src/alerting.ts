@@ -1,0 +1,62 @@
+/** Alerting as one part of the service: data sources and evaluator, as the roles of the process say. */
+import type { FastifyBaseLogger } from 'fastify';
+import type { Registry } from 'prom-client';
+import { createSources, type OwnSourceFactory } from './data-source/sources.ts';
+import { createEvaluator, type Evaluator } from './evaluator/index.ts';
+import type { Store } from './metadata/store.ts';
+import type { Settings } from './settings/definition.ts';
+
+export interface Alerting {
+  /** Undefined: this process evaluates nothing (setting `roles`). */
+  readonly evaluator: Evaluator | undefined;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface AlertingParts {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly log: FastifyBaseLogger;
+  /** Where this process answers, once it does; empty before. */
+  readonly origin: () => string;
+  /** Address of the dashboard, without a slash at its end. */
+  readonly publicUrl: () => string;
+  readonly embedded: OwnSourceFactory | undefined;
+  readonly logs: OwnSourceFactory | undefined;
+  /** Milliseconds before a failed query is asked again; random unless given. */
+  readonly retryDelay?: (() => number) | undefined;
+}
+
+type Role = 'api' | 'intake' | 'evaluator' | 'notifier';
+
+export function hasRole(settings: Pick<Settings, 'roles'>, role: Role): boolean {
+  return settings.roles === 'all' || settings.roles.split(',').includes(role);
+}
+
+export function openAlerting(settings: Settings, parts: AlertingParts): Alerting {
+  const { store, registry, log } = parts;
+  const sources = createSources({ store, embedded: parts.embedded, logs: parts.logs });
+  const evaluator = hasRole(settings, 'evaluator')
+    ? createEvaluator({
+        store,
+        sources,
+        log,
+        registry,
+        address: parts.origin,
+        publicUrl: parts.publicUrl,
+        window: { recoverMinutes: settings.recover_minutes, missing: settings.missing_minutes },
+        seriesLimit: settings.series_limit,
+        ...(parts.retryDelay && { retryDelay: parts.retryDelay }),
+      })
+    : undefined;
+  return {
+    evaluator,
+    start: () => {
+      evaluator?.start();
+    },
+    stop: async () => {
+      await evaluator?.stop();
+      await sources.close();
+    },
+  };
+}

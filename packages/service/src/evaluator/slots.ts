@@ -1,0 +1,23 @@
+/** Spreads queries over the minute, so that a data source does not get all of them in its first second. */
+import { createHash } from 'node:crypto';
+
+/** Queries a second that need no spreading. */
+const RATE = 20;
+/** Seconds of the minute that are used at most; the rest is for what is slow. */
+const MOST = 50;
+
+/** Seconds over which so many queries are spread. */
+export function spreadOf(queries: number): number {
+  return Math.min(MOST, Math.ceil(queries / RATE));
+}
+
+/** The seconds after the minute at which a query runs: always the same for one query and one spread. */
+export function slotOf(key: string, spread: number): number {
+  if (spread <= 1) return 0;
+  return (createHash('sha256').update(key).digest().readUInt32BE(0) / 2 ** 32) * spread;
+}
+
+/** The newest minute that may be evaluated: its samples have had their time to arrive, and its slot has come. */
+export function dueMinute(nowMs: number, delaySeconds: number, slot: number): number {
+  return Math.floor((nowMs / 1000 - delaySeconds - slot) / 60);
+}
