@@ -36,7 +36,7 @@ export class AnswerReader {
   async #readOnThread(body: Buffer, limits: AnswerLimits): Promise<ReadAnswer> {
     if (this.#isClosed) throw new SourceError('cancelled', 'The query was cancelled.');
     clearTimeout(this.#idle);
-    this.#worker ??= startWorker();
+    this.#worker ??= this.#start();
     const worker = this.#worker;
     worker.ref();
     try {
@@ -52,20 +52,23 @@ export class AnswerReader {
     }
   }
 
+  #start(): Worker {
+    const worker = new Worker(new URL('./answer-worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    // Who waits for an answer hears of an error; between two answers nobody does. Either way another thread is started next.
+    worker.on('error', () => undefined);
+    return worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+  }
+
   async #end(): Promise<void> {
     clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#worker = undefined;
     await worker?.terminate();
   }
-}
-
-function startWorker(): Worker {
-  const worker = new Worker(new URL('./answer-worker.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-  });
-  // An error between two answers ends the thread; the next answer starts another.
-  return worker.on('error', () => undefined);
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { DataSourceProperties } from '@obsiac/api';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHttpSource, type HttpSourceOptions } from './http-source.ts';
 import { type RangeRequest, type SourceClient, SourceError } from './source.ts';
 import { AUTHORITY, CLIENT, OTHER_SERVER, SERVER } from './testdata/certificates.ts';
@@ -113,6 +113,15 @@ describe('a data source over HTTP', () => {
     it('with headers of its own', async () => {
       await ask(source(server.url, { headers: { 'X-Scope-OrgID': 'team-a|team-b', 'User-Agent': 'me' } }));
       expect(server.asked[0]!.headers).toMatchObject({ 'x-scope-orgid': 'team-a|team-b', 'user-agent': 'me' });
+    });
+
+    it('past the proxies of the environment', async () => {
+      for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:9');
+      try {
+        expect((await ask(source(server.url))).series).toHaveLength(1);
+      } finally {
+        vi.unstubAllEnvs();
+      }
     });
 
     it('over connections that are kept, never more than the queries allowed at a time', async () => {
@@ -264,6 +273,7 @@ describe('a data source over HTTP', () => {
       [400, 'Client sent an HTTP request to an HTTPS server.', {}, 'bad_answer', 'HTTPS server'],
       [302, '', { location: '/login?state=abc' }, 'bad_answer', 'redirects to /login (302)'],
       [301, '', { location: 'https://other.example/x?y' }, 'bad_answer', 'https://other.example/x (301)'],
+      [302, '', { location: '//other.example/login' }, 'bad_answer', 'http://other.example/login (302)'],
       [200, '<!doctype html><title>Sign in</title>', html, 'bad_answer', 'login page'],
       [200, '', {}, 'bad_answer', 'empty'],
       [200, '{"status":"succ', {}, 'bad_answer', 'not whole JSON'],

@@ -38,6 +38,7 @@ class HttpSource implements SourceClient {
   readonly evaluationDelay: number;
   readonly #config: HttpSourceConfig;
   readonly #endpoint: Endpoint;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #pool: Pool;
   readonly #turns: Turns;
   readonly #reader: AnswerReader;
@@ -48,6 +49,7 @@ class HttpSource implements SourceClient {
   constructor(config: HttpSourceConfig, options: HttpSourceOptions) {
     this.#config = config;
     this.#endpoint = endpointOf(config);
+    this.#headers = headersOf(this.#endpoint);
     this.evaluationDelay = this.#endpoint.evaluationDelay;
     const { origin, concurrency, timeout, tls } = this.#endpoint;
     this.#pool = new Pool(origin, {
@@ -97,7 +99,7 @@ class HttpSource implements SourceClient {
     const { timeout, target } = this.#endpoint;
     const answer = await exchange(
       this.#pool,
-      { path: target, headers: this.#headers(), body: new URLSearchParams(this.#form(request)).toString() },
+      { path: target, headers: this.#headers, body: new URLSearchParams(this.#form(request)).toString() },
       { signal: request.signal, timeout, maxBytes: this.#limits.maxBytes },
     );
     if (answer.status !== 200) throw statusError(this.#censored(answer), this.#endpoint, Date.now());
@@ -114,17 +116,6 @@ class HttpSource implements SourceClient {
       if (!(error instanceof ErrorInside)) throw error;
       throw apiError({ errorType: error.errorType, error: this.#censor(error.message) }, 200, this.#endpoint);
     }
-  }
-
-  #headers(): Record<string, string> {
-    return {
-      accept: 'application/json',
-      // Answers are small, and packing them costs both sides more than sending them.
-      'accept-encoding': 'identity',
-      'user-agent': `obsiac/${VERSION}`,
-      ...this.#endpoint.headers,
-      'content-type': 'application/x-www-form-urlencoded',
-    };
   }
 
   #form({ query, start, end, step }: Omit<RangeRequest, 'signal'>): Record<string, string> {
@@ -156,6 +147,17 @@ class HttpSource implements SourceClient {
     const { code, retryAfter } = told;
     return new SourceError(code, message, retryAfter === undefined ? {} : { retryAfter });
   }
+}
+
+function headersOf({ headers }: Endpoint): Record<string, string> {
+  return {
+    accept: 'application/json',
+    // Answers are small, and packing them costs both sides more than sending them.
+    'accept-encoding': 'identity',
+    'user-agent': `obsiac/${VERSION}`,
+    ...headers,
+    'content-type': 'application/x-www-form-urlencoded',
+  };
 }
 
 function cancelled(cause?: unknown): SourceError {

@@ -149,7 +149,7 @@ function redirected({ status, headers }: Exchanged, host: string): SourceError {
   const location = String(headers.location ?? '');
   const base = `http://${host}`;
   const target = URL.canParse(location, base) ? new URL(location, base) : undefined;
-  const where = target === undefined ? '' : ` to ${/^https?:/i.test(location) ? target.origin : ''}${target.pathname}`;
+  const where = target === undefined ? '' : ` to ${target.host === host ? '' : target.origin}${target.pathname}`;
   return new SourceError(
     'bad_answer',
     `${host} redirects${clipped(where)} (${status}), which is not followed: is it a login page, or has the API another address?`,
