@@ -207,6 +207,8 @@ interface AlertNotificationTable {
   attempts: number;
   created_at: Milliseconds;
   next_attempt_at: Milliseconds;
+  /** An attempt that fails after this is the last. */
+  retry_until: Milliseconds;
   claimed_by: string;
   claimed_until: Milliseconds;
   finished_at: Milliseconds | null;

@@ -11,5 +11,6 @@ export type {
   RuleDefinition,
 } from './context.ts';
 export { enqueueNotifications } from './enqueue.ts';
+export { createNotifier, type Notifier, type NotifierOptions } from './notifier.ts';
 export { enqueueOutage } from './outage.ts';
 export { rulesWithUnsentResolves, type UntoldRule } from './rows.ts';

@@ -44,8 +44,12 @@ export async function insertDrafts(
   return count;
 }
 
+/** Milliseconds for which a message that does not arrive is tried again. */
+export const RETRY_FOR = 24 * 3_600_000;
+
 function toRow(draft: Draft, minute: number, nowMs: number) {
   const isSuppressed = draft.suppressed !== undefined;
+  const from = Math.max(draft.notBefore ?? 0, nowMs);
   return {
     organization_id: draft.organizationId,
     entity_id: draft.entityId,
@@ -64,7 +68,8 @@ function toRow(draft: Draft, minute: number, nowMs: number) {
     status: isSuppressed ? ('suppressed' as const) : ('pending' as const),
     attempts: 0,
     created_at: nowMs,
-    next_attempt_at: Math.max(draft.notBefore ?? 0, nowMs),
+    next_attempt_at: from,
+    retry_until: from + RETRY_FOR,
     claimed_by: '',
     claimed_until: 0,
     finished_at: isSuppressed ? nowMs : null,

@@ -27,6 +27,7 @@ async function createEpisodes(db: Kysely<unknown>): Promise<void> {
   await withTexts(table, ['entity_id', 'rule_id', 'group_id', 'series_key', 'definition', 'reason', 'facts']).execute();
   await index(db, 'alert_episodes', ['rule_id', 'fired_minute']);
   await index(db, 'alert_episodes', ['organization_id', 'fired_minute']);
+  await index(db, 'alert_episodes', ['organization_id', 'resolved_minute']);
   await db.schema
     .createIndex('alert_episodes_open_idx')
     .on('alert_episodes')
@@ -47,6 +48,7 @@ async function createNotifications(db: Kysely<unknown>, backend: Backend): Promi
     .addColumn('minute', 'bigint', required)
     .addColumn('created_at', 'bigint', required)
     .addColumn('next_attempt_at', 'bigint', required)
+    .addColumn('retry_until', 'bigint', required)
     .addColumn('claimed_until', 'bigint', required)
     .addColumn('finished_at', 'bigint') as CreateTableBuilder<string>;
   const texts = [
