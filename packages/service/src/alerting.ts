@@ -1,14 +1,17 @@
-/** Alerting as one part of the service: data sources and evaluator, as the roles of the process say. */
+/** Alerting as one part of the service: data sources, evaluator and notifier, as the roles of the process say. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import { createSources, type OwnSourceFactory } from './data-source/sources.ts';
 import { createEvaluator, type Evaluator } from './evaluator/index.ts';
 import type { Store } from './metadata/store.ts';
+import { createNotifier, type Notifier } from './notifier/index.ts';
 import type { Settings } from './settings/definition.ts';
 
 export interface Alerting {
   /** Undefined: this process evaluates nothing (setting `roles`). */
   readonly evaluator: Evaluator | undefined;
+  /** Undefined: this process delivers nothing. */
+  readonly notifier: Notifier | undefined;
   start(): void;
   stop(): Promise<void>;
 }
@@ -49,13 +52,17 @@ export function openAlerting(settings: Settings, parts: AlertingParts): Alerting
         ...(parts.retryDelay && { retryDelay: parts.retryDelay }),
       })
     : undefined;
+  const notifier = hasRole(settings, 'notifier') ? createNotifier({ store, log, registry, settings }) : undefined;
   return {
     evaluator,
+    notifier,
     start: () => {
       evaluator?.start();
+      notifier?.start();
     },
     stop: async () => {
       await evaluator?.stop();
+      await notifier?.stop();
       await sources.close();
     },
   };
