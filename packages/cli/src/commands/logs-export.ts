@@ -77,7 +77,7 @@ export const logsExport: Command = {
   exits: ['ok', 'error', 'invalid', 'refused', 'cancelled'],
   about: [
     'Writes all records that match, the oldest first, to the screen or into a file: raw is each line as it was delivered, byte for byte; ndjson is the record with its attributes; csv has a header line. A query with pipes gives its rows, as ndjson or csv.',
-    'It is streamed, so it may be as large as it likes. The file gets its name when it is whole.',
+    'It is streamed, so it may be as large as it likes, and may take an hour. The file gets its name when it is whole; an export that breaks off ends with an error.',
   ],
   options: [
     CONFIG,

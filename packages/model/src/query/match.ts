@@ -17,7 +17,7 @@ export type FieldReader = (field: string) => FieldValue | undefined;
 
 export type RecordMatcher = (read: FieldReader) => boolean;
 
-/** Compiles a filter once, to be asked of many records. */
+/** Compiles a filter once, to be asked of many records. The empty text is absent, as an element of an array too. */
 export function createMatcher(filter: Filter): RecordMatcher {
   switch (filter.kind) {
     case 'all':
@@ -38,10 +38,10 @@ export function createMatcher(filter: Filter): RecordMatcher {
       const { field } = filter;
       if (field === null || field === 'body') {
         const matches = bodyTest(filter.matcher);
-        return (read) => scalarsOf(read('body')).some((value) => matches(toText(value)));
+        return (read) => scalarsOf(read('body')).some((value) => value !== '' && matches(toText(value)));
       }
       const matches = valueTest(filter.matcher);
-      return (read) => scalarsOf(read(field)).some(matches);
+      return (read) => scalarsOf(read(field)).some((value) => value !== '' && matches(value));
     }
   }
 }
@@ -118,7 +118,7 @@ function valueTest(matcher: Matcher): (value: Scalar) => boolean {
       return (value) => pattern.matcher(toText(value)).find();
     }
     case 'exists':
-      return (value) => value !== '';
+      return () => true;
   }
 }
 

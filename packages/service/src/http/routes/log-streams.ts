@@ -1,5 +1,6 @@
 /** Log search whose answer has no end or no bound: the live tail as server-sent events, and exports. */
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import * as wire from '@obsiac/api';
 import type { Query } from '@obsiac/model';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -84,19 +85,29 @@ function both<Input extends z.ZodType>(
   );
 }
 
-/** Waits for the first part, so that what goes wrong before it is a refusal and not a broken answer. */
+/** Milliseconds that the status waits for the first part. Clients give up on an answer that does not begin. */
+const BEGIN_WITHIN = 20_000;
+
+/** Waits for the first part, so that what goes wrong before it is a refusal and not a broken answer; but not for ever. */
 async function begun(asked: Asked, start: () => AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   try {
     const chunks = start();
-    const first = await chunks.next();
-    return (async function* () {
-      if (first.done) return;
-      yield first.value;
-      yield* chunks;
-    })();
+    const first = chunks.next();
+    await Promise.race([first, setTimeout(BEGIN_WITHIN, undefined, { ref: false })]);
+    return afterFirst(first, chunks);
   } catch (error) {
     throw asked.signal.aborted ? clientGone() : toSearchRefusal(error);
   }
+}
+
+async function* afterFirst(
+  first: Promise<IteratorResult<Buffer>>,
+  rest: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  const { done, value } = await first;
+  if (done) return;
+  yield value;
+  yield* rest;
 }
 
 async function* tailEvents(
@@ -127,7 +138,7 @@ async function* withHeartbeat(batches: AsyncGenerator<TailBatch>): AsyncGenerato
     for (let pending = batches.next(); ; ) {
       let timer: NodeJS.Timeout | undefined;
       const silence = new Promise<'heartbeat'>((resolve) => {
-        timer = setTimeout(resolve, HEARTBEAT, 'heartbeat');
+        timer = globalThis.setTimeout(resolve, HEARTBEAT, 'heartbeat');
       });
       const first = await Promise.race([pending, silence]);
       clearTimeout(timer);
