@@ -5,7 +5,7 @@ export interface EngineProcessOptions {
   readonly dataDirectory: string;
   readonly socketPath: string;
   readonly backupDirectory: string;
-  /** The engine refuses work above this, with code 241. The process as a whole stays about a fifth above it at worst. */
+  /** What the process as a whole may hold; at worst it is a fifth above. The engine refuses work with code 241 before that; see native-engine.ts. */
   readonly memoryLimit: number;
   readonly readers: number;
   readonly writers: number;

@@ -11,7 +11,7 @@ const LINE_FEED = Buffer.from('\n');
 const GZIPPED_LINE_FEED = gzipSync(LINE_FEED);
 
 /** The insert is done when every shard and a majority of its replicas have it. */
-const CLUSTER_SETTINGS = { distributed_foreground_insert: 1, insert_quorum: 'auto' };
+export const CLUSTER_SETTINGS = { distributed_foreground_insert: 1, insert_quorum: 'auto' };
 
 async function* separated(request: LoadRequest): AsyncGenerator<Buffer> {
   const separator = request.contentEncoding === 'gzip' ? GZIPPED_LINE_FEED : LINE_FEED;
@@ -22,7 +22,9 @@ async function* separated(request: LoadRequest): AsyncGenerator<Buffer> {
 }
 
 /** Decompressed bytes of the batches that are inserted together. Bigger ones cost memory, smaller ones cost merges. */
-export const GROUP_BYTES = 128 * 1024 ** 2;
+export function groupBytesFor(engineMemory: number): number {
+  return Math.min(128 * 1024 ** 2, Math.floor(engineMemory / 16));
+}
 /**
  * Bytes in the engine's memory that make one part: the lines with their columns, so that a group fits. A change makes retries that span it
  * unrecognisable for batches that are longer than this.

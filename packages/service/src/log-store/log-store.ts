@@ -10,7 +10,7 @@ import {
   type SpoolStatus,
 } from '../spool/index.ts';
 import { type Backup, deleteBackup, listBackups, restoreBackup, writeBackup } from './backup.ts';
-import { GROUP_BYTES, insertBatches } from './batch-insert.ts';
+import { groupBytesFor, insertBatches } from './batch-insert.ts';
 import type { EngineAccess } from './engine-access.ts';
 import { EngineLink, type StoreState } from './engine-link.ts';
 import { migrate } from './migrations.ts';
@@ -68,7 +68,7 @@ export class LogStore {
 
   #createLoader(): Loader {
     const { engine, dataDirectory, log } = this.#options;
-    const embedded = engine.kind === 'embedded';
+    const groupBytes = engine.kind === 'embedded' ? groupBytesFor(engine.memoryLimit) : 0;
     return createLoader({
       spool: this.#spool,
       quarantineDirectory: join(dataDirectory, 'spool-refused'),
@@ -76,9 +76,9 @@ export class LogStore {
       isLasting: isLastingInsertError,
       whenReady: (signal) => this.#link.whenReady(signal),
       // A server may be shared by several services: then only a batch's own token finds one that was delivered to two of them.
-      groupBytes: embedded ? GROUP_BYTES : 0,
-      parallel: embedded ? EMBEDDED_PARALLEL_INSERTS : SERVER_PARALLEL_INSERTS,
-      parallelBytes: embedded ? EMBEDDED_PARALLEL_INSERTS * GROUP_BYTES : Number.POSITIVE_INFINITY,
+      groupBytes,
+      parallel: groupBytes > 0 ? EMBEDDED_PARALLEL_INSERTS : SERVER_PARALLEL_INSERTS,
+      parallelBytes: groupBytes > 0 ? EMBEDDED_PARALLEL_INSERTS * groupBytes : Number.POSITIVE_INFINITY,
       log,
     });
   }

@@ -25,6 +25,18 @@ export function lastDroppedDay(now: number, days: number): string {
   return new Date(now - (days + 1) * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** With the parameters `database` and `table`, of the table that holds the parts. */
+export function selectPartitions({ cluster }: TableOptions): string {
+  const source =
+    cluster === undefined ? 'system.parts' : `clusterAllReplicas(${quoteString(cluster.name)}, system.parts)`;
+  return `SELECT partition_id AS id, any(partition) AS key, toString(sum(rows)) AS rows
+FROM ${source} WHERE active AND database = {database:String} AND table = {table:String} GROUP BY id ORDER BY id`;
+}
+
+export function dropPartition(tables: TableOptions, id: string): string {
+  return `ALTER TABLE ${storedLogsTable(tables)}${onCluster(tables)} DROP PARTITION ID ${quoteString(id)}`;
+}
+
 /** @param now milliseconds since the Unix epoch. */
 export async function dropExpired(
   client: ClickHouseClient,
@@ -32,15 +44,9 @@ export async function dropExpired(
   retention: Retention,
   now: number,
 ): Promise<DroppedPartition[]> {
-  const table = tables.cluster === undefined ? 'logs' : 'logs_stored';
-  const source =
-    tables.cluster === undefined
-      ? 'system.parts'
-      : `clusterAllReplicas(${quoteString(tables.cluster.name)}, system.parts)`;
   const answer = await client.query({
-    query: `SELECT partition_id AS id, any(partition) AS key, toString(sum(rows)) AS rows
-FROM ${source} WHERE active AND database = {database:String} AND table = {table:String} GROUP BY id ORDER BY id`,
-    query_params: { database: tables.database, table },
+    query: selectPartitions(tables),
+    query_params: { database: tables.database, table: tables.cluster === undefined ? 'logs' : 'logs_stored' },
     format: 'JSONEachRow',
   });
   const dropped: DroppedPartition[] = [];
@@ -48,9 +54,7 @@ FROM ${source} WHERE active AND database = {database:String} AND table = {table:
     const { dataset, day } = readPartitionKey(key);
     const days = retention.datasets?.[dataset] ?? retention.days;
     if (day > lastDroppedDay(now, days)) continue;
-    await client.command({
-      query: `ALTER TABLE ${storedLogsTable(tables)}${onCluster(tables)} DROP PARTITION ID ${quoteString(id)}`,
-    });
+    await client.command({ query: dropPartition(tables, id) });
     dropped.push({ dataset, day, rows: Number(rows) });
   }
   return dropped;
