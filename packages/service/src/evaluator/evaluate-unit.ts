@@ -70,8 +70,7 @@ async function evaluateDue(context: EvaluatorContext, run: UnitRun, due: readonl
     const found = due.map((each) => findEvents(context, each, values, patterns, minute));
     await commitFound(context, organization, found, minute);
     const entry = { minute, at, duration: performance.now() - began, start: asked.start, end: asked.end };
-    for (const each of found)
-      remember(context, each, { ...entry, ...sizeOf(answer), warnings: answer.warnings }, minute);
+    for (const each of found) remember(context, each, { ...entry, ...sizeOf(answer), warnings: answer.warnings }, run);
     await context.watchdog.succeeded(organization.organization, unit.source, minute);
   } catch (error) {
     if (!(error instanceof SourceError) || error.code === 'cancelled') throw error;
@@ -153,7 +152,7 @@ async function commitFound(
 
 type Entry = Omit<Parameters<RuleState['log']['add']>[0], 'from' | 'firing' | 'pending' | 'error'>;
 
-function remember(context: EvaluatorContext, found: Found, entry: Entry, minute: number): void {
+function remember(context: EvaluatorContext, found: Found, entry: Entry, { minute, unit: { slot } }: UnitRun): void {
   const { state, from, rule } = found.due;
   const skipped = from - state.cursor - 1;
   state.cursor = minute;
@@ -163,7 +162,7 @@ function remember(context: EvaluatorContext, found: Found, entry: Entry, minute:
   state.emptySince = entry.series > 0 ? undefined : (state.emptySince ?? minute);
   const count = (wanted: SeriesStatus['state']) => found.series.filter(({ state: is }) => is === wanted).length;
   state.log.add({ ...entry, from, firing: count('firing'), pending: count('pending'), error: undefined });
-  context.metrics.evaluated(rule, { skipped, late: minute - from, minute, nowMs: context.now() });
+  context.metrics.evaluated(rule, { skipped, late: minute - from, minute, slot, nowMs: context.now() });
 }
 
 /** An error changes no state: nothing fires, nothing resolves, and the minutes are evaluated once there is an answer. */

@@ -9,6 +9,8 @@ export interface EvaluatedMinutes {
   /** Minutes that were evaluated after their time. */
   readonly late: number;
   readonly minute: number;
+  /** Seconds after the minute at which its query is asked, that of late samples aside. */
+  readonly slot: number;
   readonly nowMs: number;
 }
 
@@ -35,7 +37,7 @@ export function createEvaluatorMetrics(registry: Registry, gauges: () => Evaluat
   const registers = [registry];
   const lag = new Histogram({
     name: 'obsiac_evaluator_lag_seconds',
-    help: 'From the moment a minute could be evaluated to the end of its evaluation.',
+    help: 'From the moment a minute was due to the end of its evaluation.',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   });
@@ -60,11 +62,11 @@ export function createEvaluatorMetrics(registry: Registry, gauges: () => Evaluat
   });
   registerGauges(registry, gauges);
   return {
-    evaluated: (rule, { skipped, late, minute, nowMs }) => {
+    evaluated: (rule, { skipped, late, minute, slot, nowMs }) => {
       if (skipped > 0) minutes.inc({ result: 'missed' }, skipped);
       if (late > 0) minutes.inc({ result: 'late' }, late);
       minutes.inc({ result: 'in_time' });
-      lag.observe(Math.max(nowMs / 1000 - minute * 60 - rule.source.client.evaluationDelay, 0));
+      lag.observe(Math.max(nowMs / 1000 - minute * 60 - rule.source.client.evaluationDelay - slot, 0));
     },
     failed: (_unit, code, rules) => failures.inc({ reason: code }, rules),
     asked: (source, seconds, ok) => latency.observe({ data_source: source, result: ok ? 'ok' : 'error' }, seconds),

@@ -1,8 +1,8 @@
 /** Spreads queries over the minute, so that a data source does not get all of them in its first second. */
 import { createHash } from 'node:crypto';
 
-/** Queries a second that need no spreading. */
-const RATE = 20;
+/** Queries a second that are no burst. */
+const RATE = 100;
 /** Seconds of the minute that are used at most; the rest is for what is slow. */
 const MOST = 50;
 
