@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type Alerting, openAlerting } from './alerting.ts';
-import type { Api, Context, LogContext } from './http/api.ts';
+import type { Api, Context, LogContext, MetricContext } from './http/api.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
 import { createIntakeServer, createServer, type ServerOptions } from './http/server.ts';
 import { configPath, refreshConfig, writeConfig } from './installation/config-file.ts';
@@ -16,6 +16,8 @@ import { listen, originOf, readTls } from './listen.ts';
 import { openLogIntake } from './log-intake.ts';
 import { listOrganizationSlugs } from './metadata/organizations.ts';
 import { closeStore, openStore, type Store } from './metadata/store.ts';
+import { createEmbeddedSource } from './metric-store/index.ts';
+import { openMetrics } from './metrics.ts';
 import { createVault, loadSecretKey } from './secrets/vault.ts';
 import type { Settings } from './settings/definition.ts';
 import { createAccessTokens } from './tokens/access-tokens.ts';
@@ -71,6 +73,7 @@ interface Running {
   server?: Api;
   intakeServer?: Api;
   alerting?: Alerting;
+  metrics?: MetricContext;
   logs?: LogContext;
   store?: Store;
   lock?: DataDirLock;
@@ -137,19 +140,21 @@ async function start(
   const registry = new Registry();
   if (settings.logs) running.logs = await openLogIntake(settings, registry, log, now);
   const tokens = createAccessTokens(vault.deriveKey('access-token'), now);
+  if (running.logs) running.metrics = openMetrics(settings, running.logs, registry, log, now);
   const origin = () => state.address?.origin ?? '';
+  const ownSource = { reader: running.metrics?.store.embedded, origin };
   running.alerting = openAlerting(settings, {
     store,
     registry,
     log,
     origin,
     publicUrl: () => settings.public_url ?? origin(),
-    embedded: undefined,
+    embedded: (org) => createEmbeddedSource({ ...ownSource, org }),
     logs: undefined,
     retryDelay: options.retryDelay,
   });
-  const { alerting, logs } = running;
-  await makeServers({ store, tokens, registry, logs, evaluator: alerting.evaluator }, settings, log, running);
+  const { alerting, logs, metrics } = running;
+  await makeServers({ store, tokens, registry, logs, metrics, evaluator: alerting.evaluator }, settings, log, running);
 
   const file = configPath(settings.data_dir, settings.org, await listOrganizationSlugs(store.db));
   const expectedUrl = addressOf(settings, settings.port, undefined).apiBaseUrl;
@@ -167,6 +172,7 @@ async function start(
   reportStart(log, settings, address, { created, config, file, backend: store.backend.name });
   // After all that answers: the engine takes seconds, and batches wait for it in the spool.
   running.logs?.store.start();
+  running.metrics?.store.start();
   if (options.background ?? true) running.alerting.start();
 }
 
@@ -235,12 +241,14 @@ async function stop(running: Running): Promise<void> {
   if (running.intakeServer) await closeServer(running.intakeServer);
   if (running.server) await closeServer(running.server);
   if (running.alerting) await running.alerting.stop();
+  if (running.metrics) await running.metrics.store.stop();
   if (running.logs) await running.logs.store.stop();
   if (running.store) await closeStore(running.store);
   running.lock?.release();
   delete running.server;
   delete running.intakeServer;
   delete running.alerting;
+  delete running.metrics;
   delete running.logs;
   delete running.store;
   delete running.lock;

@@ -7,9 +7,11 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Evaluator } from '../evaluator/index.ts';
+import type { ByteBudget } from '../intake/byte-budget.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { LogStore } from '../log-store/index.ts';
 import { type Change, change, type Store } from '../metadata/store.ts';
+import type { MetricStore } from '../metric-store/index.ts';
 import type { AccessTokens } from '../tokens/access-tokens.ts';
 import { identityOf } from './authentication.ts';
 
@@ -27,8 +29,20 @@ export interface Context {
   readonly registry: Registry;
   /** Undefined: this service takes in no logs (setting `logs`). */
   readonly logs: LogContext | undefined;
+  /** Undefined: this service keeps no metrics, since it keeps no logs. */
+  readonly metrics: MetricContext | undefined;
   /** Undefined: this process evaluates no rules (setting `roles`). */
   readonly evaluator: Evaluator | undefined;
+}
+
+export interface MetricContext {
+  readonly store: MetricStore;
+  /** Memory of the requests that bring metrics. */
+  readonly budget: ByteBudget;
+  readonly limits: {
+    /** Largest body in bytes, also after decompression. */
+    readonly body: number;
+  };
 }
 
 export interface LogContext {

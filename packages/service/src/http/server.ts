@@ -23,9 +23,11 @@ import { intakeRoutes } from './routes/intake.ts';
 import { kpiRoutes } from './routes/kpis.ts';
 import { logStreamRoutes } from './routes/log-streams.ts';
 import { logRoutes } from './routes/logs.ts';
+import { metricIntakeRoutes } from './routes/metric-intake.ts';
 import { channelDeleteRoute, notificationSettingRoutes } from './routes/notification-settings.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { organizationRoutes } from './routes/organization.ts';
+import { prometheusRoutes } from './routes/prometheus.ts';
 
 /** Longest id in a path; the ids given out are shorter. */
 const MAX_PARAMETER = 256;
@@ -58,8 +60,12 @@ export async function createServer(context: Context, options: ServerOptions): Pr
   metricsRoute(app, context.registry);
   healthRoutes(app, context);
   const { logs, store } = context;
-  if (logs && settings.intake_port === undefined) await intakeRoutes(app, { store, intake: logs.intake });
+  if (settings.intake_port === undefined) {
+    if (logs) await intakeRoutes(app, { store, intake: logs.intake });
+    await metricIntakeRoutes(app, context);
+  }
   await app.register(rateLimit, { global: false });
+  await app.register(prometheusScope(context, settings));
   await app.register(tokenScope(context, settings));
   await app.register(organizationScope(context, settings, organizationResources), {
     prefix: '/api/v4/organizations/:org',
@@ -76,6 +82,7 @@ export async function createIntakeServer(
   const app = createBareServer(options);
   healthRoutes(app, context);
   await intakeRoutes(app, { store: context.store, intake: context.logs.intake });
+  await metricIntakeRoutes(app, context);
   return app;
 }
 
@@ -125,6 +132,17 @@ function tokenScope(context: Context, settings: Settings) {
     const app = scope as Api;
     app.addHook('onRequest', app.rateLimit(limitBy(settings.exchange_rate_limit, (request) => request.ip)));
     oauthRoutes(app, context);
+  };
+}
+
+function prometheusScope(context: Context, settings: Settings) {
+  return async (scope: unknown): Promise<void> => {
+    const app = scope as Api;
+    prometheusRoutes(
+      app,
+      context,
+      app.rateLimit(limitBy(settings.rate_limit, (request) => identityOf(request).tokenId)),
+    );
   };
 }
 

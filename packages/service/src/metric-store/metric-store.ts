@@ -19,7 +19,16 @@ export interface Written {
   readonly refused: readonly Refused[];
 }
 
+/** Since the start, but for those that wait. */
+export interface MetricStoreCounts {
+  readonly stored: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly waiting: number;
+}
+
 export interface MetricStore {
+  counts(): MetricStoreCounts;
   /** The metrics that were sent. */
   readonly embedded: MetricReader;
   /** Resolves when the samples are on disk for good. @throws StoreError; then nothing is acknowledged and the sender must try again */
@@ -42,6 +51,7 @@ export function createMetricStore(options: MetricStoreOptions): MetricStore {
     timeout: INSERT_TIMEOUT_MS,
     now,
   });
+  const counts = { stored: 0, refused: 0, failed: 0, waiting: 0 };
   let timer: NodeJS.Timeout | undefined;
   const applyRetention = async () => {
     engine.requireReady();
@@ -53,9 +63,20 @@ export function createMetricStore(options: MetricStoreOptions): MetricStore {
     embedded: createSampleReader(asking, readLimits),
     write: async (org, metrics) => {
       const { series, refused, samples } = keepTimely(metrics, now(), retentionDays);
-      await collector.write({ org, series, metadata: metrics.metadata });
+      counts.refused += refused.reduce((sum, each) => sum + each.samples, 0);
+      counts.waiting += 1;
+      try {
+        await collector.write({ org, series, metadata: metrics.metadata });
+      } catch (error) {
+        counts.failed += 1;
+        throw error;
+      } finally {
+        counts.waiting -= 1;
+      }
+      counts.stored += samples;
       return { stored: samples, refused };
     },
+    counts: () => ({ ...counts }),
     start: () => {
       const expire = () => {
         applyRetention().catch((error: unknown) => {

@@ -34,6 +34,8 @@ export interface MetricMetadata {
 export interface MetricReader {
   /** How much one query may read. */
   readonly limits: Pick<Limits, 'series' | 'samples' | 'timeout'>;
+  /** Milliseconds back from now that a question about series is over when it names no start. */
+  readonly defaultRange: number;
   /** A storage for one query of one organisation. */
   storage(scope: QueryScope): Storage;
   /** Label sets, in no particular order. */

@@ -18,8 +18,8 @@ export interface OwnSourceOptions {
   readonly org: string;
   /** Seconds that samples may need to arrive. */
   readonly evaluationDelay?: number;
-  /** Where the query API is, for curl lines: `http://127.0.0.1:7780`. */
-  readonly origin: string;
+  /** Where the query API is, for curl lines, once it answers: `http://127.0.0.1:7780`. */
+  readonly origin: () => string;
   /** Milliseconds that a query may take; default: the limit of the reader. */
   readonly timeout?: number;
 }
@@ -81,7 +81,7 @@ class OwnSource implements SourceClient {
     const where = this.#name === 'embedded' ? '' : `/prometheus/${this.#name}`;
     const parameters = [`query=${query}`, `start=${start}`, `end=${end}`, `step=${step}`];
     const data = parameters.map((parameter) => `--data-urlencode ${shellQuoted(parameter)}`).join(' ');
-    const url = shellQuoted(`${this.#options.origin}${where}/api/v1/query_range`);
+    const url = shellQuoted(`${this.#options.origin()}${where}/api/v1/query_range`);
     return `curl -sS -H "Authorization: Bearer $OBSIAC_READ_TOKEN" ${data} ${url}`;
   }
 

@@ -130,6 +130,25 @@ export const settingsSchema = z
       .regex(RETENTION, 'must be days, then perhaps datasets with their own: 30d,http_requests=7d')
       .default('30d')
       .describe('Days that log records are kept, and datasets that differ: `30d,http_requests=7d,audit_logs=365d`.'),
+    metric_retention: z
+      .string()
+      .regex(/^\d{1,5}d$/, 'must be days, such as 30d')
+      .default('30d')
+      .describe('Days that metrics sent to the service are kept; samples that are older are not taken.'),
+    metric_body_limit: wholeNumber(1024, 1_073_741_824)
+      .default(33_554_432)
+      .describe('Largest request with metrics in bytes, also after decompression; more is answered 413.'),
+    metric_memory: wholeNumber(4_194_304, 68_719_476_736)
+      .default(268_435_456)
+      .describe(
+        'Bytes of memory that requests with metrics may hold together; when there is no more, senders wait, then get 503.',
+      ),
+    metric_query_series: wholeNumber(1, 10_000_000)
+      .default(50_000)
+      .describe('Series that one selector of a query may read from the metrics kept here.'),
+    metric_query_samples: wholeNumber(1, 1_000_000_000)
+      .default(10_000_000)
+      .describe('Samples that one query may read from the metrics kept here.'),
     clickhouse_url: httpUrl
       .optional()
       .describe(

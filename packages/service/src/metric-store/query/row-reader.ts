@@ -22,8 +22,7 @@ export class RowReader {
   }
 
   text(): string {
-    const size = this.varint();
-    return this.#bytes.toString('utf8', this.#at, (this.#at += size));
+    return this.#take(this.varint()).toString('utf8');
   }
 
   texts(): string[] {
@@ -32,13 +31,7 @@ export class RowReader {
 
   /** Bytes as a key of a map. */
   key(size: number): string {
-    return this.#bytes.toString('latin1', this.#at, (this.#at += size));
-  }
-
-  uint64(): number {
-    const value = Number(this.#bytes.readBigUInt64LE(this.#at));
-    this.#at += 8;
-    return value;
+    return this.#take(size).toString('latin1');
   }
 
   /** An array of Int64 or UInt64. */
@@ -73,7 +66,11 @@ export class RowReader {
   }
 
   flags(): Uint8Array {
-    const size = this.varint();
-    return new Uint8Array(this.#bytes.subarray(this.#at, (this.#at += size)));
+    return new Uint8Array(this.#take(this.varint()));
+  }
+
+  #take(size: number): Buffer {
+    this.#at += size;
+    return this.#bytes.subarray(this.#at - size, this.#at);
   }
 }

@@ -1,15 +1,20 @@
 /** Answers questions about the metrics that were sent. */
-import type { Limits } from '@obsiac/promql';
 import { labelsRecord } from '@obsiac/promql';
+import { DAY_MS } from '../intake/batch.ts';
 import type { MetricMetadata, MetricReader, SeriesScope } from '../reader.ts';
 import { metricTable } from '../table.ts';
 import { type ReadLimits, SampleStorage } from './sample-storage.ts';
 import { columnOf, findSeries, seriesSource } from './series-table.ts';
 import { type Asking, selectBinary, Values } from './statement.ts';
 
+/** Longer than anything is kept. */
+const ALL_TIME = 200 * 365 * DAY_MS;
+
 export function createSampleReader(asking: Asking, limits: ReadLimits): MetricReader {
-  const reader: MetricReader & { readonly limits: Pick<Limits, 'series' | 'samples' | 'timeout'> } = {
+  return {
     limits: { ...limits, timeout: asking.limits.timeout },
+    // All there is: series are few beside samples.
+    defaultRange: ALL_TIME,
     storage: ({ org }) => new SampleStorage(asking, org, limits),
     series: async (scope) => {
       const found = await findSeries(asking, scope, scope.selectors, scope.limit, scope.signal);
@@ -19,7 +24,6 @@ export function createSampleReader(asking: Asking, limits: ReadLimits): MetricRe
     labelValues: (label, scope) => labelValues(asking, label, scope),
     metadata: (scope) => readMetadata(asking, scope),
   };
-  return reader;
 }
 
 async function labelNames(asking: Asking, scope: SeriesScope): Promise<string[]> {
