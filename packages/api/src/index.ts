@@ -1,5 +1,6 @@
 /** The wire: one file per resource, error codes, the client, and the way between wire and model. */
 export * from './alert-rules.ts';
+export * from './alerts.ts';
 export * from './audit-trail.ts';
 export * from './client.ts';
 export * from './data-sources.ts';

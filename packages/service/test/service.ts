@@ -70,6 +70,8 @@ export interface ServiceOptions {
   readonly dataDir?: string;
   /** Unix milliseconds. */
   readonly now?: () => number;
+  /** False: rules are evaluated only when the test says so. */
+  readonly background?: boolean;
 }
 
 export interface Service {
@@ -102,7 +104,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   const logs: string[] = [];
   const now = options.now ?? Date.now;
-  const app = createApp(settings, { now, logTo: { write: (line) => void logs.push(line) } });
+  const app = createApp(settings, {
+    now,
+    logTo: { write: (line) => void logs.push(line) },
+    background: options.background ?? true,
+    retryDelay: () => 1,
+  });
   const { origin } = await app.start();
   const fetchIt = (method: string, where: string, call: CallOptions = {}) => send(origin, method, where, call);
   const exchange = (refreshToken: string) =>
