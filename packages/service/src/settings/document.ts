@@ -52,6 +52,18 @@ with TLS in front and name its address in \`intake_public_url\`. Credentials are
 
 Records older than \`log_retention\` are deleted by whole days. Changing it takes effect at the next start.
 
+## Memory
+
+Taking logs in holds these limits whatever senders offer; a test that offers ten times what can be stored holds them to it:
+
+- The process of the service: 320 MiB and \`intake_memory\`.
+- The process of the log engine: \`engine_memory\`, and a fifth more for moments. Some 250 MiB of it are the engine's program, which
+  the system may drop and read again. A search gets a quarter of \`engine_memory\` at most.
+- On disk: accepted batches that wait, \`spool_limit\`.
+
+Senders that find no room get 503 with \`Retry-After\`, and come again. A batch that is larger than \`intake_memory\` when it is
+compressed can never be taken.
+
 ## More than one process
 
 Give every process the same \`database_url\` and the same \`secret_key\`, and a data directory of its own. The process that
