@@ -25,10 +25,14 @@ for (const file of readdirSync(batchFolder).sort()) {
 const seconds = (performance.now() - started) / 1000;
 const { user, system } = process.cpuUsage(before);
 const rows = Number(session.query('SELECT count() FROM bench.http_requests', 'TabSeparated'));
-const bytes = Number(
-  session.query("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = 'bench'", 'TabSeparated'),
-);
-process.stdout.write(`${JSON.stringify({ rows, seconds, cpuSeconds: (user + system) / 1e6, bytes })}\n`);
+const sizeOf = () =>
+  Number(
+    session.query("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = 'bench'", 'TabSeparated'),
+  );
+const bytes = sizeOf();
+session.query('OPTIMIZE TABLE bench.http_requests FINAL');
+const mergedBytes = sizeOf();
+process.stdout.write(`${JSON.stringify({ rows, seconds, cpuSeconds: (user + system) / 1e6, bytes, mergedBytes })}\n`);
 session.cleanup?.();
 process.exit(0);
 

@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DATASETS } from '@obsiac/model';
+import { createEngineClient } from '../packages/service/src/engine/index.ts';
 import { printTable } from './process.ts';
 
 const root = path.dirname(import.meta.dirname);
@@ -28,7 +29,18 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
 interface Cost {
   readonly seconds: number;
   readonly cpuSeconds: number;
+  /** In active parts, right after the load. */
   readonly bytes: number;
+  /** After all parts of each partition were merged into one. */
+  readonly mergedBytes: number;
+}
+
+interface IntakeCost extends Cost {
+  /** Seconds until every batch was acknowledged. */
+  readonly acknowledged: number;
+  /** Milliseconds from the start of the process until it answered, and until logs could be searched. */
+  readonly answered: number;
+  readonly searchable: number;
 }
 
 function simulate(folder: string, batchBytes: string): void {
@@ -84,19 +96,21 @@ async function status(origin: string): Promise<{ state: string; loaded: number; 
   return { state: logs?.state ?? '', loaded: logs?.loader?.loaded_records ?? 0, waiting: logs?.spool?.records ?? 0 };
 }
 
-async function measureIntake(batches: string): Promise<Cost & { readonly acknowledged: number }> {
+async function measureIntake(batches: string): Promise<IntakeCost> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'obsiac-bench-'));
   const serve = ['serve', '--data-dir', dataDir, '--port', '0'];
+  const spawned = performance.now();
   const service = spawn(process.execPath, [path.join(root, 'packages/service/bin/obsiac-service.js'), ...serve], {
     stdio: 'ignore',
   });
   const ended = new Promise((resolve) => service.on('exit', resolve));
   try {
-    let intake: { endpoint: string; authorization: string } | undefined;
-    while (intake === undefined || (await status(intake.endpoint)).state !== 'ready') {
-      await sleep(100);
-      intake = readIntake(dataDir);
-    }
+    let intake = readIntake(dataDir);
+    for (; intake === undefined || (await status(intake.endpoint)).state === ''; intake = readIntake(dataDir))
+      await sleep(10);
+    const answered = performance.now() - spawned;
+    while ((await status(intake.endpoint)).state !== 'ready') await sleep(10);
+    const searchable = performance.now() - spawned;
     const cpuBefore = cpuOf(service.pid as number);
     const started = performance.now();
     const accepted = await deliver(batches, intake);
@@ -108,17 +122,31 @@ async function measureIntake(batches: string): Promise<Cost & { readonly acknowl
     )
       await sleep(100);
     const seconds = (performance.now() - started) / 1000;
-    return {
-      seconds,
-      acknowledged,
-      cpuSeconds: cpuOf(service.pid as number) - cpuBefore,
-      bytes: sizeOf(path.join(dataDir, 'logs')),
-    };
+    const cpuSeconds = cpuOf(service.pid as number) - cpuBefore;
+    return { seconds, acknowledged, answered, searchable, cpuSeconds, ...(await sizesOf(dataDir)) };
   } finally {
     service.kill('SIGTERM');
     await ended;
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** Bytes of the log table, as it is and merged. */
+async function sizesOf(dataDir: string): Promise<{ bytes: number; mergedBytes: number }> {
+  const client = createEngineClient(
+    { socketPath: path.join(dataDir, 'logs', 'engine', 'engine.sock') },
+    { requestTimeout: 600_000, maxConnections: 1 },
+  );
+  const size = async () => {
+    const query =
+      "SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND database = 'obsiac' AND table = 'logs'";
+    return Number((await (await client.query({ query, format: 'JSONEachRow' })).json<{ bytes: string }>())[0]?.bytes);
+  };
+  const bytes = await size();
+  await client.command({ query: 'OPTIMIZE TABLE obsiac.logs FINAL' });
+  const mergedBytes = await size();
+  await client.close();
+  return { bytes, mergedBytes };
 }
 
 function readIntake(dataDir: string): { endpoint: string; authorization: string } | undefined {
@@ -177,6 +205,7 @@ const sizeOf = (folder: string): number =>
     .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size, 0);
 
 const rows: (string | number)[][] = [];
+const starts: string[] = [];
 for (const batchBytes of ['5MB', '50MB']) {
   const batches = path.join(mkdtempSync(path.join(os.tmpdir(), 'obsiac-bench-')), 'batches');
   mkdirSync(batches);
@@ -184,34 +213,33 @@ for (const batchBytes of ['5MB', '50MB']) {
   const limit = measureLimit(batches);
   const intake = await measureIntake(batches);
   const million = limit.rows / 1e6;
-  rows.push([
-    `gunzip + bulk load, ${batchBytes}`,
+  const row = (name: string, seconds: number, cost?: Cost) => [
+    `${name}, ${batchBytes}`,
     limit.rows,
-    limit.rows / limit.seconds,
-    limit.cpuSeconds / million,
-    limit.bytes / limit.rows,
-    1,
-    1,
-  ]);
+    limit.rows / seconds,
+    ...(cost
+      ? [cost.cpuSeconds / million, cost.bytes / limit.rows, cost.mergedBytes / limit.rows, limit.seconds / seconds]
+      : ['', '', '', limit.seconds / seconds]),
+    cost ? cost.cpuSeconds / limit.cpuSeconds : '',
+  ];
+  rows.push(row('gunzip + bulk load', limit.seconds, limit));
+  rows.push(row('intake until searchable', intake.seconds, intake));
+  rows.push(row('intake until acknowledged', intake.acknowledged));
   rows.push([
-    `intake until searchable, ${batchBytes}`,
+    `the batches themselves (gzip), ${batchBytes}`,
     limit.rows,
-    limit.rows / intake.seconds,
-    intake.cpuSeconds / million,
-    intake.bytes / limit.rows,
-    limit.seconds / intake.seconds,
-    intake.cpuSeconds / limit.cpuSeconds,
-  ]);
-  rows.push([
-    `intake until acknowledged, ${batchBytes}`,
-    limit.rows,
-    limit.rows / intake.acknowledged,
     '',
     '',
-    limit.seconds / intake.acknowledged,
+    sizeOf(batches) / limit.rows,
+    '',
+    '',
     '',
   ]);
-  rows.push([`the batches themselves (gzip), ${batchBytes}`, limit.rows, '', '', sizeOf(batches) / limit.rows, '', '']);
+  starts.push(
+    `${Math.round(intake.answered)} ms until it answers, ${Math.round(intake.searchable)} ms until logs can be searched`,
+  );
   rmSync(path.dirname(batches), { recursive: true });
 }
-printTable(['', 'records', 'records/s', 'CPU s a million', 'bytes a record', 'speed ratio', 'CPU ratio'], rows);
+const header = ['', 'records', 'records/s', 'CPU s a million', 'bytes a record', 'merged', 'speed ratio', 'CPU ratio'];
+printTable(header, rows);
+for (const start of starts) console.log(`start of the service: ${start}`);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LogService, ndjson, startLogService } from '../../../test/logs.ts';
+import { createEngineSupervisor } from '../../engine/index.ts';
 
 let service: LogService | undefined;
 const directories: string[] = [];
@@ -117,6 +118,33 @@ describe('the service', () => {
     // A batch is known again after a restart.
     expect((await service.push(lines, '?dataset=http_requests')).body).toEqual({ accepted: 20, rejected: 0 });
     expect(await found(service)).toEqual(ids.sort());
+  });
+
+  it('answers while the engine cannot be started, says so, and uses it as soon as it can', async () => {
+    const dataDir = mkdtempSync(path.join(tmpdir(), 'obsiac-held-'));
+    directories.push(dataDir);
+    // Another process has the engine's data directory.
+    const holder = createEngineSupervisor({
+      dataDirectory: path.join(dataDir, 'logs', 'engine'),
+      backupDirectory: path.join(dataDir, 'logs', 'backups'),
+      memoryLimit: 536_870_912,
+      log: { info: () => undefined, warn: () => undefined },
+    });
+    holder.start();
+    await holder.whenReady();
+    service = await startLogService({ dataDir });
+    const { ids, lines } = batch(5);
+    expect((await service.call('read', 'GET', '/entities')).status).toBe(200);
+    expect((await service.push(lines, '?dataset=http_requests')).body).toEqual({ accepted: 5, rejected: 0 });
+    const search = { query: '', from: 'now-1h', to: 'now' };
+    const refused = await service.call('read', 'POST', '/logs/query', { body: search });
+    expect([refused.status, refused.body.code]).toEqual([503, 'unavailable']);
+    const readiness = async () => (await service!.fetch('GET', '/readyz')).body;
+    expect(await readiness()).toMatchObject({ status: 'ready', logs: { spool: { records: 5 } } });
+    expect((await readiness()).logs.state).not.toBe('ready');
+    await holder.stop();
+    expect(await found(service)).toEqual(ids.sort());
+    expect(await readiness()).toMatchObject({ status: 'ready', logs: { state: 'ready', spool: { records: 0 } } });
   });
 
   it('refuses with 503 when there is no memory for more batches', async () => {
