@@ -13,7 +13,7 @@ const FULL = process.env['OBSIAC_SOAK'] !== undefined;
 const RECORDS = FULL ? 20_000 : 2_000;
 const QUERIES = FULL ? 2_000 : 150;
 /** Counts of values and over time are compared for each so many queries. */
-const COUNTS_EVERY = 5;
+const COUNTS_EVERY = 10;
 const SEED = Number(process.env['SEED'] ?? (FULL ? Date.now() % 1_000_000 : 20_261_121));
 
 const server = process.env['CLICKHOUSE_URL'];
