@@ -3,10 +3,13 @@ import type { Macro } from '../model.ts';
 import { type MinuteSeries, signedCopy } from './minute-series.ts';
 import { DAY_MINUTES, directionOf, type PatternKind, patternReach, SHAPES } from './shape.ts';
 import { isSample, quantile, sortedSamples } from './sorted-window.ts';
-import { centredResiduals, deviations } from './statistic.ts';
+import { deviations, statistics } from './statistic.ts';
 
 /** With fewer minutes of residuals than this the last hours say nothing of the noise. */
 const LEAST_RESIDUALS = 360;
+
+/** One hour of deviations tells of a daily shape already. */
+const LEAST_DEVIATIONS = 60;
 
 /**
  * Plain data of at most 3 kB. Deviations and widths are upward ones: for a falling pattern they are those of the
@@ -42,37 +45,56 @@ export function buildPatternHistory(
   const shape = SHAPES[kind];
   const reach = patternReach(macro);
   const values = signedCopy(history, builtAt - shape.history + 1, builtAt, sign);
+  const known = statistics(kind, values);
   const end = values.length - shape.lag;
-  const residuals = sortedSamples(centredResiduals(kind, values), end - DAY_MINUTES, end);
+  const residuals = sortedSamples(known.residuals, end - DAY_MINUTES, end);
   const days = previousDays.slice(0, reach.previousDays).map((slice, index) => {
     if (!slice) return new Float64Array(0);
     const sameTime = builtAt - (index + 1) * DAY_MINUTES;
     const part = signedCopy(slice, sameTime - reach.sliceBefore, sameTime + reach.sliceAfter, sign);
     return deviations(kind, part).slice(shape.window - 1);
   });
-  const drift = kind === 'spike' ? values : deviations(kind, values);
   return {
     macro,
     builtAt,
     residualMinutes: residuals.length,
-    tailWidth: tailWidth(kind, residuals.length, (p) => quantile(residuals, p)),
-    driftWidth: kind === 'spike' ? 0 : driftWidth(kind, sortedSamples(drift, drift.length - DAY_MINUTES, drift.length)),
+    tailWidth: tailWidth(kind, residuals),
+    driftWidth: driftWidth(kind, known.deviations, values.length - 1),
     integers: values.every((value) => !isSample(value) || Number.isInteger(value)),
     days,
   };
 }
 
-/** Quantile of the residuals over the same quantile of the standard normal distribution. */
-export function tailWidth(kind: PatternKind, count: number, quantileOf: (p: number) => number): number {
-  if (count < LEAST_RESIDUALS) return 0;
-  if (kind === 'spike') return Math.max(quantileOf(0.995) / 2.576, 0);
-  if (kind === 'changepoint') return Math.max(quantileOf(0.99) / 2.326, 0);
-  return (2.12 * quantileOf(0.95)) / 1.96;
+/** Width (b): quantile of the ascending residuals over the same quantile of the standard normal distribution. */
+export function tailWidth(kind: PatternKind, residuals: Float64Array): number {
+  if (residuals.length < LEAST_RESIDUALS) return 0;
+  if (kind === 'spike') return Math.max(quantile(residuals, 0.995, withoutGlitches(residuals)) / 2.576, 0);
+  if (kind === 'changepoint') return Math.max(quantile(residuals, 0.99) / 2.326, 0);
+  return (2.12 * quantile(residuals, 0.95)) / 1.96;
 }
 
-/** Width (c): what usually happens within a day. It makes a macro dull on a series with a strong daily shape. */
-export function driftWidth(kind: PatternKind, sorted: Float64Array): number {
-  if (sorted.length < LEAST_RESIDUALS) return 0;
+/** At most this many of a day's residuals are left out, */
+const MOST_GLITCHES = 4;
+/** and only those that are this many noise widths off, so that noise with heavy tails is all kept. */
+const GLITCH_WIDTHS = 12;
+
+/** How many of the ascending residuals are left when the few largest are too far off to be noise: those are glitches. */
+function withoutGlitches(residuals: Float64Array): number {
+  const limit = (GLITCH_WIDTHS * quantile(residuals, 0.99)) / 2.326;
+  if (!(limit > 0)) return residuals.length;
+  let count = residuals.length;
+  while (count > residuals.length - MOST_GLITCHES && residuals[count - 1]! > limit) count--;
+  return count;
+}
+
+/**
+ * Width (c): what usually happens within a day, up to the lag before `at`, so that a change does not hide itself.
+ * It makes a macro dull on a series with a strong daily shape.
+ */
+export function driftWidth(kind: PatternKind, deviated: Float64Array, at: number): number {
+  if (kind === 'spike') return 0;
+  const sorted = sortedSamples(deviated, at + 1 - DAY_MINUTES, at + 1 - SHAPES[kind].lag);
+  if (sorted.length < LEAST_DEVIATIONS) return 0;
   if (kind === 'changepoint') return Math.max(quantile(sorted, 0.95) / 1.645, 0);
   return Math.max(quantile(sorted, 0.9), -quantile(sorted, 0.1), 0) / 1.2816;
 }

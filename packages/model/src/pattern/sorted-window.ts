@@ -61,6 +61,28 @@ export class SortedWindow {
     this.#count--;
   }
 
+  /** The samples in ascending order, until the next change. */
+  get sorted(): Float64Array {
+    return this.#sorted.subarray(0, this.#count);
+  }
+
+  /** Takes one sample out and puts another in, either of which may be missing. */
+  replace(old: number, value: number): void {
+    if (!isSample(old) || !isSample(value)) {
+      this.remove(old);
+      this.insert(value);
+      return;
+    }
+    const sorted = this.#sorted;
+    let at = this.#lowerBound(old);
+    if (value >= old) {
+      for (const last = this.#count - 1; at < last && sorted[at + 1]! < value; at++) sorted[at] = sorted[at + 1]!;
+    } else {
+      for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
+    }
+    sorted[at] = value;
+  }
+
   quantile(p: number): number {
     return quantile(this.#sorted, p, this.#count);
   }
@@ -85,8 +107,7 @@ export function trailingMedians(values: Float64Array, width: number, least: numb
   const out = new Float64Array(values.length);
   const window = new SortedWindow(width);
   for (let i = 0; i < values.length; i++) {
-    if (i >= width) window.remove(values[i - width]!);
-    window.insert(values[i]!);
+    window.replace(values[i - width] ?? Number.NaN, values[i]!);
     out[i] = window.count >= least ? window.quantile(0.5) : Number.NaN;
   }
   return out;

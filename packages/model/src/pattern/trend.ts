@@ -69,8 +69,9 @@ function noiseAround(values: Float64Array, start: number, at: number): Float64Ar
   const around = new SortedWindow(2 * AROUND + 1);
   const out = new Float64Array(WINDOW).fill(Number.NaN);
   for (let i = start - AROUND; i <= at; i++) {
-    if (i + AROUND <= at) around.insert(values[i + AROUND] ?? Number.NaN);
-    if (i - AROUND - 1 >= start) around.remove(values[i - AROUND - 1] ?? Number.NaN);
+    const entering = i + AROUND <= at ? values[i + AROUND] : undefined;
+    const leaving = i - AROUND - 1 >= start ? values[i - AROUND - 1] : undefined;
+    around.replace(leaving ?? Number.NaN, entering ?? Number.NaN);
     if (i >= start && around.count >= LEAST_AROUND) out[i - start] = (values[i] ?? Number.NaN) - around.quantile(0.5);
   }
   return sortedSamples(out, 0, WINDOW);

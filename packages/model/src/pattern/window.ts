@@ -14,8 +14,8 @@ import {
   SHAPES,
   TAIL_REFRESH_MINUTES,
 } from './shape.ts';
-import { isSample, SortedWindow, sortedSamples, trailingMedians } from './sorted-window.ts';
-import { centredResiduals, deviations } from './statistic.ts';
+import { isSample, SortedWindow } from './sorted-window.ts';
+import { statistics } from './statistic.ts';
 
 /** `states[i]` and `outputs[i]` belong to minute `startMinute + i`. */
 export interface PatternWindow {
@@ -55,7 +55,7 @@ export function evaluatePatternWindow(
     const missing = histories.missing(at);
     if (missing) {
       states.push(missing);
-    } else if (histories.deviations[at]! / histories.tailWidthAt(builtAt) < limit) {
+    } else if (histories.isCalm(at, builtAt, limit)) {
       states.push('calm');
     } else {
       const judgement = judge(histories.values, at, histories.at(builtAt), minute, limit);
@@ -75,7 +75,7 @@ class Histories {
   readonly values: Float64Array;
   readonly deviations: Float64Array;
   readonly #residuals: Float64Array;
-  readonly #medians: Float64Array | undefined;
+  readonly #thirds: Float64Array | undefined;
   readonly #tail = new SortedWindow(DAY_MINUTES + TAIL_REFRESH_MINUTES);
   /** Index after the last residual in `#tail`. */
   #tailEnd = 0;
@@ -89,16 +89,24 @@ class Histories {
     this.kind = kind;
     this.origin = from - TAIL_REFRESH_MINUTES - SHAPES[kind].history - SEASON_DAYS * DAY_MINUTES;
     this.values = signedCopy(series, this.origin, to, sign);
-    this.deviations = deviations(kind, this.values);
-    this.#residuals = centredResiduals(kind, this.values);
-    this.#medians = kind === 'trend' ? trailingMedians(this.values, 40, 20) : undefined;
+    const { deviations, residuals, thirds } = statistics(kind, this.values);
+    this.deviations = deviations;
+    this.#residuals = residuals;
+    this.#thirds = thirds;
   }
 
   /** State of a minute that cannot be judged. */
   missing(at: number): 'no_data' | 'insufficient' | undefined {
     if (!isSample(this.values[at])) return 'no_data';
-    const known = isSample(this.deviations[at]) && (!this.#medians || isSample(this.#medians[at - 40]));
+    const known = isSample(this.deviations[at]) && (!this.#thirds || isSample(this.#thirds[at - 40]));
     return known ? undefined : 'insufficient';
+  }
+
+  /** Whether the deviation is too small for any noise width; the other widths can only make the score smaller. */
+  isCalm(at: number, builtAt: number, limit: number): boolean {
+    const deviation = this.deviations[at]!;
+    const tail = this.tailWidthAt(builtAt);
+    return deviation <= 0 || deviation / tail < limit;
   }
 
   /** Asked for in ascending order. */
@@ -107,12 +115,11 @@ class Histories {
     const end = builtAt - this.origin + 1 - SHAPES[this.kind].lag;
     const first = this.#tailEnd === 0;
     for (let i = first ? end - DAY_MINUTES : this.#tailEnd; i < end; i++) {
-      if (!first) this.#tail.remove(this.#residuals[i - DAY_MINUTES]!);
-      this.#tail.insert(this.#residuals[i]!);
+      this.#tail.replace(first ? Number.NaN : this.#residuals[i - DAY_MINUTES]!, this.#residuals[i]!);
     }
     this.#tailEnd = end;
     this.#tailFor = builtAt;
-    this.#tailWidth = tailWidth(this.kind, this.#tail.count, (p) => this.#tail.quantile(p));
+    this.#tailWidth = tailWidth(this.kind, this.#tail.sorted);
     return this.#tailWidth;
   }
 
@@ -126,14 +133,12 @@ class Histories {
       return this.deviations.subarray(same - guard, same + guard + TAIL_REFRESH_MINUTES);
     });
     const part = this.values.subarray(at - history + 1, at + 1);
-    const drift =
-      this.kind === 'spike' ? 0 : driftWidth(this.kind, sortedSamples(this.deviations, at + 1 - DAY_MINUTES, at + 1));
     this.#history = {
       macro: this.macro,
       builtAt,
       residualMinutes: this.#tail.count,
       tailWidth: tail,
-      driftWidth: drift,
+      driftWidth: driftWidth(this.kind, this.deviations, at),
       integers: part.every((value) => !isSample(value) || Number.isInteger(value)),
       days,
     };
