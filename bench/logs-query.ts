@@ -59,7 +59,7 @@ async function makeRecords(service: BenchService): Promise<Notes> {
   const copies = Math.max(0, Math.ceil(wanted / DELIVERED) - 1);
   const day = dayOf(Date.now() - DAY_MS);
   const batches = path.join(folder, 'batches');
-  const files = generate(batches, Math.round(wanted / (copies + 1)), day, 1);
+  const files = await generate(batches, Math.round(wanted / (copies + 1)), day, 1);
   let peerRecords = 0;
   rmSync(peerFile, { force: true });
   for (const file of files) {
@@ -83,7 +83,8 @@ async function makeRecords(service: BenchService): Promise<Notes> {
 
 async function measure(service: BenchService, notes: Notes): Promise<void> {
   await service.settled();
-  const peers = SEARCHES.map((search) => measurePeer(search, peerFile));
+  const peers: number[] = [];
+  for (const search of SEARCHES) peers.push(await measurePeer(search, peerFile));
   const midnight = Date.parse(`${notes.day}T00:00:00Z`);
   const made: Range = { from: `${midnight - notes.copies * DAY_MS}000000`, to: `${midnight + DAY_MS}000000` };
   const rounds = await spreadRecords(service, made, Number(values.rounds) + 1);
@@ -91,7 +92,7 @@ async function measure(service: BenchService, notes: Notes): Promise<void> {
   const range = { from: made.from, to: `${midnight + 2 * DAY_MS}000000` };
   const rate = Number(values.rate);
   const live = path.join(folder, 'live');
-  const files = rate > 0 ? generate(live, rate * INTAKE_SECONDS, dayOf(midnight + DAY_MS), process.pid) : [];
+  const files = rate > 0 ? await generate(live, rate * INTAKE_SECONDS, dayOf(midnight + DAY_MS), process.pid) : [];
   const pageCache = await dropCaches(service);
   const total = await count(service, range);
   const sender = new SteadySender(service, files, rate);

@@ -1,9 +1,9 @@
 /** Measures searches cold and warm, and the commands beside them, while a sender delivers at a bounded rate. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { median } from '../process.ts';
+import { runCommand } from './command.ts';
 import type { Found, Measured, Round } from './searches.ts';
 import type { BenchService } from './service.ts';
 
@@ -76,17 +76,13 @@ export async function spreadRecords(service: BenchService, range: Range, count: 
 }
 
 /** Milliseconds of a shell command over a file that is in the page cache. */
-export function measurePeer(search: Measured, file: string): number {
+export async function measurePeer(search: Measured, file: string): Promise<number> {
   const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n');
   const attributes = JSON.parse(lines[Math.floor(lines.length * 0.75)] as string) as Found['attributes'];
   const command = search.peer({ id: '', timestamp: '', attributes });
   const started = performance.now();
-  const result = spawnSync('bash', ['-c', `set -o pipefail; ${command} > /dev/null`, 'peer', file], {
-    encoding: 'utf8',
-    env: { ...process.env, LC_ALL: 'C' },
-  });
   // 1: grep found nothing.
-  if (result.status !== 0 && result.status !== 1) throw new Error(`${command}: ${result.stderr}`);
+  await runCommand('bash', ['-c', `set -o pipefail; ${command}`, 'peer', file], [0, 1]);
   return performance.now() - started;
 }
 

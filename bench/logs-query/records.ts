@@ -1,7 +1,7 @@
 /** The records that the benchmark searches: generated batches delivered to the intake, and copies of them made inside the engine. */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { runCommand } from './command.ts';
 import type { BenchService } from './service.ts';
 
 const root = path.dirname(path.dirname(import.meta.dirname));
@@ -19,14 +19,17 @@ const INSERT = {
 };
 
 /** Writes about `records` http_requests records of a day, from its midnight, as gzip batches into `folder`. */
-export function generate(folder: string, records: number, day: string, seed: number, batchBytes = '5MB'): string[] {
+export async function generate(
+  folder: string,
+  records: number,
+  day: string,
+  seed: number,
+  batchBytes = '5MB',
+): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const args = ['logpush', 'simulate', '--out', folder, '--from', `${day}T00:00:00Z`, '--duration', '24h'];
   const more = ['--rate', String(records / 86_400), '--seed', String(seed), '--batch-bytes', batchBytes];
-  const result = spawnSync(process.execPath, [path.join(root, 'packages/cli/bin/obsiac.js'), ...args, ...more], {
-    encoding: 'utf8',
-  });
-  if (result.status !== 0) throw new Error(result.stderr);
+  await runCommand(process.execPath, [path.join(root, 'packages/cli/bin/obsiac.js'), ...args, ...more]);
   return readdirSync(folder)
     .sort()
     .map((file) => path.join(folder, file));

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { parseQuery, type Query } from '@obsiac/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngineClient } from '../engine/index.ts';
 import { insertBatches } from './batch-insert.ts';
 import { createLogStore, type LogBatch, type LogStore, type LogStoreOptions, type RecordRow } from './index.ts';
 import { createVersionsTable, MIGRATIONS } from './migrations.ts';
 import { lastDroppedDay } from './retention.ts';
-import { createDatabase } from './table.ts';
+import { createDatabase, createLogsTable } from './table.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'obsiac-store-'));
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -62,6 +63,12 @@ function lines(
 function records(rows: readonly RecordRow[], more: Partial<LogBatch> = {}): LogBatch {
   const text = rows.map((row) => JSON.stringify(row)).join('\n');
   return { ...lines(text, 'otlp', [], more), form: 'records' };
+}
+
+function parsed(text: string): Query {
+  const { query, problem } = parseQuery(text);
+  if (query === undefined) throw new Error(problem.message);
+  return query;
 }
 
 async function rows<T = Record<string, unknown>>(client: ClickHouseClient, query: string): Promise<T[]> {
@@ -356,7 +363,10 @@ describe('the log store', () => {
         plainBytes: 0,
         bodies: () => [Readable.from([gzipSync(text.slice(0, count).join('\n'))])],
       } as const;
-      await insertBatches(client, { database: 'obsiac' }, request, new AbortController().signal, 4_000_000);
+      await insertBatches(client, { database: 'obsiac' }, request, new AbortController().signal, {
+        blockRows: 1_000_000,
+        blockBytes: 4_000_000,
+      });
     };
     await insert('whole', text.length);
     const blocks = await rows<{ n: string }>(
@@ -447,6 +457,78 @@ describe('the log store', () => {
     await second.store.stop();
   });
 
+  it('brings tables of the first version to the form of today, with their records', async () => {
+    const first = await open('older', { now: () => 1_700_000_000_000 });
+    await first.store.whenReady();
+    const [definition = ''] = createLogsTable({ database: 'obsiac' });
+    const older = definition
+      .replace('PRIMARY KEY (org, timestamp)\nORDER BY (org, timestamp, id)', 'ORDER BY (org, timestamp)')
+      .replace('CODEC(T64, LZ4)', 'CODEC(Delta, ZSTD(1))')
+      .replace(/ SETTINGS \(max_compress_block_size = \d+\)/, '')
+      .replace(/, max_compress_block_size = \d+/, '');
+    expect(older).not.toMatch(/max_compress_block_size|T64|timestamp, id/);
+    for (const query of [
+      'DROP TABLE obsiac.logs SYNC',
+      older,
+      'TRUNCATE TABLE obsiac.schema_versions',
+      "INSERT INTO obsiac.schema_versions VALUES (1, 'logs', now())",
+    ]) {
+      await first.client.command({ query });
+    }
+    const at = 1_700_000_000_000_000_000n;
+    const row = (number: number): RecordRow => ({
+      timestamp: String(at + BigInt(number) * 1_000_000_000n),
+      severity_text: number % 2 === 0 ? 'INFO' : 'ERROR',
+      body: `word${number}`,
+      raw: `line ${number}`,
+    });
+    await first.store.append(records(Array.from({ length: 200 }, (_, number) => row(number))));
+    await first.store.loaded();
+    await first.client.close();
+    await first.store.stop();
+
+    const second = await open('older', { now: () => 1_700_000_000_000 });
+    await second.store.whenReady();
+    expect(await rows(second.client, 'SELECT version FROM obsiac.schema_versions ORDER BY version')).toEqual(
+      MIGRATIONS.map(({ version }) => ({ version })),
+    );
+    const [table] = await rows<{ sql: string }>(
+      second.client,
+      "SELECT create_table_query AS sql FROM system.tables WHERE database = 'obsiac' AND name = 'logs'",
+    );
+    expect(table?.sql).toMatch(/`timestamp` DateTime64\(9, 'UTC'\) CODEC\(T64(\(\w+\))?, LZ4\)/);
+    expect(table?.sql).toMatch(/`raw` String CODEC\(ZSTD\(1\)\) SETTINGS \(max_compress_block_size = 1048576\)/);
+    expect(table?.sql).toMatch(/SETTINGS .*max_compress_block_size = 131072/);
+    const waiting = 'SELECT count() AS count FROM system.mutations WHERE NOT is_done';
+    await expect.poll(() => rows(second.client, waiting), { timeout: 20_000 }).toEqual([{ count: '0' }]);
+    // The part that was there has both now: a search for a word reads no granule that cannot have it.
+    const parts = "SELECT sum(rows) > 0 AS there FROM system.projection_parts WHERE active AND name = 'by_minute'";
+    expect(await rows(second.client, parts)).toEqual([{ there: 1 }]);
+    const bytes = "SELECT data_compressed_bytes > 0 AS there FROM system.data_skipping_indices WHERE name = 'by_word'";
+    expect(await rows(second.client, bytes)).toEqual([{ there: 1 }]);
+
+    await second.store.append(records([row(200)]));
+    await second.store.loaded();
+    const everything = { org: 'main', from: at, to: at + 86_400_000_000_000n };
+    const errors = parsed('severity_text:ERROR');
+    const hits = await second.store.search.hits({
+      ...everything,
+      query: errors,
+      step: 3_600_000_000_000n,
+    });
+    expect(hits.total).toBe(100);
+    const word = parsed('word150');
+    const found = await second.store.search.query({
+      ...everything,
+      query: word,
+      limit: 10,
+      order: 'desc',
+    });
+    expect(found).toMatchObject({ records: [{ raw: 'line 150' }] });
+    await second.client.close();
+    await second.store.stop();
+  });
+
   it('writes definitions for a cluster that ClickHouse can parse', async () => {
     const cluster = { name: "it's", replica: '{replica}' };
     const options = { database: 'logs db', cluster };
@@ -462,7 +544,8 @@ describe('the log store', () => {
         `SELECT formatQuery('${statement.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}') AS text`,
       );
       expect(text).toMatch(/ON CLUSTER `it's`/);
-      await client.query({ query: `EXPLAIN AST ${statement}`, format: 'TabSeparated' });
+      // An answer that is not read keeps its connection.
+      await (await client.query({ query: `EXPLAIN AST ${statement}`, format: 'TabSeparated' })).text();
     }
     expect(statements.join('\n')).toMatch(/ReplicatedMergeTree[\s\S]*Distributed/);
   });

@@ -36,6 +36,9 @@ export function createVersionsTable(options: TableOptions): string {
 ENGINE = ${engine} ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
+/** Parts that a step gives something new are rewritten while they are used. The embedded engine would wait for that. */
+const IN_BACKGROUND = { mutations_sync: '0' } as const;
+
 /** Takes the steps that were not taken yet. Throws `schema_too_new` when the tables are of a later version of the service. */
 export async function migrate(client: ClickHouseClient, options: TableOptions): Promise<number[]> {
   await client.command({ query: createDatabase(options) });
@@ -55,7 +58,7 @@ export async function migrate(client: ClickHouseClient, options: TableOptions): 
   const taken: number[] = [];
   for (const { version, name, statements } of MIGRATIONS) {
     if (version <= current) continue;
-    for (const query of statements(options)) await client.command({ query });
+    for (const query of statements(options)) await client.command({ query, clickhouse_settings: IN_BACKGROUND });
     await client.command({
       query: `INSERT INTO ${versionsTable(options)} SELECT {version:UInt32}, {name:String}, now()`,
       query_params: { version, name },

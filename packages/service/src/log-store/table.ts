@@ -118,9 +118,6 @@ export const MINUTE = 'intDiv(toUnixTimestamp64Nano(timestamp), 60000000000)';
  */
 const WORD_FILTER = 'tokenbf_v1(16384, 4, 0)';
 
-/** The embedded engine would wait until all parts are rewritten. */
-const WITHOUT_WAITING = 'SETTINGS mutations_sync = 0, alter_sync = 0';
-
 /**
  * Statements that let searches read less: counts by minute, and a filter of the body's words. Both belong to the parts, so that they are
  * stored once and dropped with their records; parts that are there already get them in the background.
@@ -132,8 +129,8 @@ export function addSearchAids(options: TableOptions): string[] {
     `${alter} ADD PROJECTION IF NOT EXISTS by_minute
   (SELECT org, ${MINUTE} AS minute, ${keys}, count() GROUP BY org, minute, ${keys})`,
     `${alter} ADD INDEX IF NOT EXISTS by_word lower(body) TYPE ${WORD_FILTER} GRANULARITY 1`,
-    `${alter} MATERIALIZE PROJECTION by_minute ${WITHOUT_WAITING}`,
-    `${alter} MATERIALIZE INDEX by_word ${WITHOUT_WAITING}`,
+    `${alter} MATERIALIZE PROJECTION by_minute`,
+    `${alter} MATERIALIZE INDEX by_word`,
   ];
 }
 
