@@ -109,6 +109,9 @@ class StoreEvaluator implements Evaluator {
   }
 
   async tick(): Promise<void> {
+    // The clock of the machine decides nothing here.
+    this.#restUntil.clear();
+    this.#workload.rested();
     await this.#look();
     await Promise.all(this.#running.values());
   }

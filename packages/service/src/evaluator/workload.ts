@@ -56,6 +56,11 @@ export class Workload {
     this.#context.states.delete(ruleId);
   }
 
+  /** What has changed is read at once, however long reading took the last time. */
+  rested(): void {
+    this.#restUntil = 0;
+  }
+
   /** Reads the organisations that have changed, or whose rules have come to this process. */
   async refresh(now: number): Promise<void> {
     const { store } = this.#context;
