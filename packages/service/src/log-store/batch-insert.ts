@@ -21,15 +21,32 @@ async function* separated(request: LoadRequest): AsyncGenerator<Buffer> {
   }
 }
 
-/** Decompressed bytes of the batches that are inserted together. Bigger ones cost memory, smaller ones cost merges. */
-export function groupBytesFor(engineMemory: number): number {
-  return Math.min(128 * 1024 ** 2, Math.floor(engineMemory / 16));
+const MIB = 1024 ** 2;
+
+/** How much is inserted at once. */
+export interface InsertSizes {
+  /** Decompressed bytes of the batches that are inserted together. Bigger ones cost memory, smaller ones cost merges. */
+  readonly groupBytes: number;
+  /**
+   * Rows, or bytes in the engine's memory, that make one part: the lines with their columns, so that a group fits. A change makes retries that span
+   * it unrecognisable for batches that are longer than this.
+   */
+  readonly blockRows: number;
+  readonly blockBytes: number;
 }
-/**
- * Bytes in the engine's memory that make one part: the lines with their columns, so that a group fits. A change makes retries that span it
- * unrecognisable for batches that are longer than this.
- */
-const BLOCK_BYTES = 256 * 1024 ** 2;
+
+/** @param engineMemory in bytes; an engine of 2 GiB or more inserts as much at once as is of use */
+export function insertSizes(engineMemory: number): InsertSizes {
+  const share = Math.min(1, engineMemory / (2048 * MIB));
+  return {
+    groupBytes: Math.floor(share * 128 * MIB),
+    blockRows: Math.floor(share * 262_144),
+    blockBytes: Math.floor(share * 256 * MIB),
+  };
+}
+
+/** Sizes for a server, where a batch always goes alone. */
+export const SERVER_SIZES: InsertSizes = { ...insertSizes(Number.POSITIVE_INFINITY), groupBytes: 0 };
 
 /**
  * Inserts a group of batches. The same request again stores nothing more: the engine makes the same blocks of the same bytes, and knows
@@ -40,7 +57,7 @@ export async function insertBatches(
   tables: TableOptions,
   request: LoadRequest,
   signal: AbortSignal,
-  blockBytes = BLOCK_BYTES,
+  { blockRows, blockBytes }: Pick<InsertSizes, 'blockRows' | 'blockBytes'> = SERVER_SIZES,
 ): Promise<void> {
   const { org, dataset, receivedAt, storedAt } = request;
   const context = { table: logsTable(tables), org, dataset, receivedAt, storedAt };
@@ -54,6 +71,7 @@ export async function insertBatches(
     clickhouse_settings: {
       ...INSERT_SETTINGS,
       ...(tables.cluster === undefined ? {} : CLUSTER_SETTINGS),
+      min_insert_block_size_rows: String(blockRows),
       min_insert_block_size_bytes: String(blockBytes),
       insert_deduplication_token: request.token,
     } as ClickHouseSettings,

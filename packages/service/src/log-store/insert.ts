@@ -206,7 +206,7 @@ FORMAT JSONEachRow`;
 }
 
 /**
- * Settings of both statements: exactly-once, large parts, and JSON kept as it is written. The rows of a block are bounded besides its bytes: a short
+ * Settings of both statements: exactly-once, and JSON kept as it is written. The rows of a block are bounded besides its bytes (`InsertSizes`): a short
  * line is a row of more than a hundred columns all the same, and a million of them took more memory than the engine has.
  */
 export const INSERT_SETTINGS: Readonly<Record<string, string | number>> = {
@@ -215,7 +215,6 @@ export const INSERT_SETTINGS: Readonly<Record<string, string | number>> = {
   max_partitions_per_insert_block: '0',
   max_block_size: '32768',
   max_insert_block_size: '32768',
-  min_insert_block_size_rows: '262144',
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_null_as_default: 1,

@@ -10,7 +10,7 @@ import {
   type SpoolStatus,
 } from '../spool/index.ts';
 import { type Backup, deleteBackup, listBackups, restoreBackup, writeBackup } from './backup.ts';
-import { groupBytesFor, insertBatches } from './batch-insert.ts';
+import { insertBatches, insertSizes, SERVER_SIZES } from './batch-insert.ts';
 import type { EngineAccess } from './engine-access.ts';
 import { EngineLink, type StoreState } from './engine-link.ts';
 import { migrate } from './migrations.ts';
@@ -68,11 +68,12 @@ export class LogStore {
 
   #createLoader(): Loader {
     const { engine, dataDirectory, log } = this.#options;
-    const groupBytes = engine.kind === 'embedded' ? groupBytesFor(engine.memoryLimit) : 0;
+    const sizes = engine.kind === 'embedded' ? insertSizes(engine.memoryLimit) : SERVER_SIZES;
+    const { groupBytes } = sizes;
     return createLoader({
       spool: this.#spool,
       quarantineDirectory: join(dataDirectory, 'spool-refused'),
-      insert: (request, signal) => insertBatches(this.#link.client, this.#link.tables, request, signal),
+      insert: (request, signal) => insertBatches(this.#link.client, this.#link.tables, request, signal, sizes),
       isLasting: isLastingInsertError,
       whenReady: (signal) => this.#link.whenReady(signal),
       // A server may be shared by several services: then only a batch's own token finds one that was delivered to two of them.

@@ -152,6 +152,26 @@ describe('a batch', () => {
     expect(rejects()).toHaveLength(before + 1);
   });
 
+  it('delivered several times at the same moment is acknowledged each time and stored once', async () => {
+    const ray = rayId();
+    const lines = [request({ RayID: ray }), request()];
+    const answers = await Promise.all(Array.from({ length: 6 }, () => service.push(lines)));
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual(accepted(2));
+    expect(await rowsOf(ray)).toHaveLength(1);
+  });
+
+  it('may be late, and may come after younger ones: records are found by their own time', async () => {
+    const [young, old] = [rayId(), rayId()];
+    const at = (time: string, RayID: string) => [request({ RayID, EdgeStartTimestamp: time })];
+    expect((await service.push(at('2026-11-20T10:00:00Z', young))).status).toBe(200);
+    expect((await service.push(at('2026-11-17T10:00:00.000000007Z', old))).status).toBe(200);
+    const [row] = await service.rows(
+      `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS nanos FROM obsiac.logs
+      WHERE RayID IN ('${young}', '${old}') AND toDate(timestamp) = '2026-11-17'`,
+    );
+    expect(row).toEqual({ nanos: '1794909600000000007' });
+  });
+
   it('is its own although its records share a ray id', async () => {
     const ray = rayId();
     const event = { Action: 'block', Datetime: 1_763_715_161_000_000_000, RayID: ray, Source: 'waf', MatchIndex: 0 };
