@@ -13,6 +13,7 @@ import {
   dropCaches,
   measurePeer,
   measureSearch,
+  processorShare,
   type Range,
   SteadySender,
   spreadRecords,
@@ -20,7 +21,7 @@ import {
 import { deliverAll, generate, multiply } from './logs-query/records.ts';
 import { SEARCHES } from './logs-query/searches.ts';
 import { BenchService } from './logs-query/service.ts';
-import { printTable } from './process.ts';
+import { median as medianOf, printTable } from './process.ts';
 
 /** Records of one day that go through the intake; more are copies of them, made inside the engine. */
 const DELIVERED = 1_000_000;
@@ -97,7 +98,9 @@ async function measure(service: BenchService, notes: Notes): Promise<void> {
   const total = await count(service, range);
   const sender = new SteadySender(service, files, rate);
   const rows: (string | number)[][] = [];
+  const shares: number[] = [];
   for (const [index, search] of SEARCHES.entries()) {
+    shares.push(processorShare());
     const { cold, median, worst } = await measureSearch(service, search, range, rounds);
     const peer = peers[index] as number;
     rows.push([
@@ -126,6 +129,9 @@ async function measure(service: BenchService, notes: Notes): Promise<void> {
   );
   console.log(
     `zgrep and jq read ${notes.peerRecords.toLocaleString('en-US')} of the records (${share}%) from one gzip file in the page cache, with no intake beside them. Their time is as measured.`,
+  );
+  console.log(
+    `Of ${os.availableParallelism()} processors, a busy thread got ${(100 * medianOf(shares)).toFixed(0)}% of one between the searches; other work on the machine takes the rest.`,
   );
   printTable(['milliseconds', 'cold', 'warm median', 'worst', 'target', '', 'zgrep, jq', `on ${share}%: times`], rows);
 }

@@ -19,6 +19,7 @@ export interface Times {
   readonly worst: number;
 }
 
+const SPIN_MS = 100;
 const ENGINE_CACHES = [
   'MARK',
   'INDEX MARK',
@@ -38,6 +39,15 @@ export async function dropCaches(service: BenchService): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** The share of a processor that a busy thread gets at this moment, 0 to 1: less than 1 where other work runs beside the benchmark. */
+export function processorShare(): number {
+  const started = performance.now();
+  const before = process.cpuUsage();
+  while (performance.now() - started < SPIN_MS);
+  const { user, system } = process.cpuUsage(before);
+  return Math.min(1, (user + system) / 1000 / (performance.now() - started));
 }
 
 /** Once cold, then `rounds` times warm, each round with a record, a word or a pattern of its own. */
