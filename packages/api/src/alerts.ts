@@ -62,15 +62,16 @@ export const monitoredAlert = z.object({
   last_fired_at: seconds,
   /** Unix seconds since when it is in its state. */
   since: seconds,
-  /** Bad minutes among the last `total_minutes`; null when not known. */
-  bad_minutes: z.int().nullable(),
-  total_minutes: z.int(),
+  /** Bad minutes among the last `total_minutes`; null when not known. This member and those below are not in the hosted service's answer. */
+  bad_minutes: z.int().nullable().default(null),
+  /** 0: not known. */
+  total_minutes: z.int().default(0),
   /** The worst bad value when it fired; null while pending. */
-  worst_value: value,
+  worst_value: value.default(null),
   /** Empty while pending. */
-  episode_id: z.string(),
+  episode_id: z.string().default(''),
   /** Why it ended; empty unless resolved. */
-  reason: z.string(),
+  reason: z.string().default(''),
 });
 export type MonitoredAlert = z.infer<typeof monitoredAlert>;
 
@@ -89,9 +90,10 @@ export const monitoredRule = z.object({
   since: seconds,
   /** Description, runbook and annotations as written, and what the rule evaluates. */
   rule_properties: z.record(z.string(), z.unknown()),
-  health: z.enum(RULE_HEALTH),
+  /** Not in the hosted service's answer, as `last_error` and `incomplete`. */
+  health: z.enum(RULE_HEALTH).default('unknown'),
   /** Empty unless `health` is `err`. */
-  last_error: z.string(),
+  last_error: z.string().default(''),
   alerts: z.array(monitoredAlert),
 });
 export type MonitoredRule = z.infer<typeof monitoredRule>;
@@ -100,7 +102,7 @@ export const alertMonitor = z.object({
   timestamp: seconds,
   window: z.int(),
   alert_rules: z.array(monitoredRule),
-  incomplete,
+  incomplete: incomplete.default([]),
 });
 export type AlertMonitor = z.infer<typeof alertMonitor>;
 

@@ -1,5 +1,6 @@
 /** A typed client of API v4. `fetch`, clock, randomness and sleep are passed in; it writes nothing anywhere. */
 import type { AlertRuleDocument } from './alert-rules.ts';
+import { type AlertsClient, createAlertsClient } from './client/alerts.ts';
 import {
   type ReadAlertRule,
   type ReadChannelRow,
@@ -25,6 +26,7 @@ import type { KpiDocument } from './kpis.ts';
 import type { AttachRequest } from './notification-settings.ts';
 import type { Scope } from './tokens.ts';
 
+export type { AlertsClient, RuleIds } from './client/alerts.ts';
 export type {
   ReadAlertRule,
   ReadChannelRow,
@@ -93,6 +95,7 @@ export interface Client {
 
   listDataSources(ask?: Ask): Promise<Sent<ReadDataSource[]>>;
 
+  readonly alerts: AlertsClient;
   readonly logs: LogsClient;
 }
 
@@ -124,6 +127,7 @@ export function createClient(options: ClientOptions): Client {
     ...alertRuleMethods(call),
     ...channelMethods(call),
     listDataSources: (ask) => call.get('/datasources', (json) => readList(readDataSource, json), ask),
+    alerts: createAlertsClient(sender),
     logs: createLogsClient(sender),
   };
 }

@@ -130,5 +130,8 @@ async function askPeer(context: AlertStatesContext, { identity, query }: Gatheri
     signal: AbortSignal.timeout(PATIENCE),
   });
   if (!response.ok) throw new Error(`it answered with status ${response.status}`);
-  return liveAnswer.parse(await response.json());
+  const answer = liveAnswer.parse(await response.json());
+  // An address that means "this machine" leads to another process there, or back here.
+  if (answer.id !== owner.id) throw new Error(`the evaluator ${answer.id || 'of nobody'} answered in its place`);
+  return answer;
 }
