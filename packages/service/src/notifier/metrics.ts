@@ -47,25 +47,43 @@ export function createNotifierMetrics(registry: Registry, store: Store): Notifie
 
 /** Read from the store when somebody asks; all processes tell the same. */
 function outboxGauges(registry: Registry, store: Store): void {
-  const oldest = new Gauge({
-    name: 'obsiac_outbox_oldest_pending_seconds',
-    help: 'Age of the oldest message that is not delivered; 0 when there is none.',
-    registers: [registry],
-  });
+  // Both are asked for at once, and one look answers them.
+  let looking: Promise<Waiting | undefined> | undefined;
+  const look = () => {
+    looking ??= outbox(store)
+      .catch(() => undefined)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
   new Gauge({
     name: 'obsiac_outbox_pending',
     help: 'Messages that are to be delivered.',
     registers: [registry],
     async collect() {
-      const waiting = await outbox(store).catch(() => undefined);
-      if (waiting === undefined) return;
-      this.set(waiting.count);
-      oldest.set(waiting.oldest === null ? 0 : Math.max(0, store.now() - waiting.oldest) / 1000);
+      const waiting = await look();
+      if (waiting) this.set(waiting.count);
+    },
+  });
+  new Gauge({
+    name: 'obsiac_outbox_oldest_pending_seconds',
+    help: 'Age of the oldest message that is not delivered; 0 when there is none.',
+    registers: [registry],
+    async collect() {
+      const waiting = await look();
+      if (waiting) this.set(waiting.oldest === null ? 0 : Math.max(0, store.now() - waiting.oldest) / 1000);
     },
   });
 }
 
-async function outbox({ db }: Store): Promise<{ count: number; oldest: number | null }> {
+interface Waiting {
+  readonly count: number;
+  /** Unix milliseconds. */
+  readonly oldest: number | null;
+}
+
+async function outbox({ db }: Store): Promise<Waiting> {
   const row = await db
     .selectFrom('alert_notifications')
     .select((select) => [select.fn.countAll<number>().as('count'), select.fn.min('created_at').as('oldest')])

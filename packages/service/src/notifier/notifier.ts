@@ -78,7 +78,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       clearInterval(timer);
       timer = undefined;
       await work.stop();
-      await agent?.close();
+      if (agent && !agent.closed && !agent.destroyed) await agent.close();
     },
     deliverDue: () => work.deliverDue(),
   };
@@ -91,7 +91,7 @@ class Work {
   readonly #metrics: ReturnType<typeof createNotifierMetrics>;
   readonly #inFlight = new Set<Promise<void>>();
   #claims = 0;
-  #pumping: Promise<void> | undefined;
+  #pumping: Promise<number> | undefined;
   #stopped = false;
   #counts: Record<Recorded, number> = none();
 
@@ -104,9 +104,11 @@ class Work {
   async deliverDue(): Promise<Record<Recorded, number>> {
     this.#counts = none();
     for (;;) {
-      await this.pump();
-      if (this.#inFlight.size === 0) return this.#counts;
-      await Promise.race(this.#inFlight);
+      // Only a look into the outbox that nothing else goes on beside can say that there is nothing to do.
+      const isAlone = this.#inFlight.size === 0 && this.#pumping === undefined;
+      const claimed = await this.pump();
+      if (isAlone && claimed === 0) return this.#counts;
+      if (this.#inFlight.size > 0) await Promise.race(this.#inFlight);
     }
   }
 
@@ -116,25 +118,27 @@ class Work {
     await Promise.all(this.#inFlight);
   }
 
-  /** Starts attempts as far as there is room. One look at a time; never throws. */
-  pump(): Promise<void> {
+  /** Starts attempts as far as there is room. One look at a time; never throws. @returns how many */
+  pump(): Promise<number> {
     this.#pumping ??= this.#claim().finally(() => {
       this.#pumping = undefined;
     });
     return this.#pumping;
   }
 
-  async #claim(): Promise<void> {
+  async #claim(): Promise<number> {
     const { store, log } = this.#options;
     const most = CONCURRENCY - this.#inFlight.size;
-    if (most <= 0 || this.#stopped) return;
+    if (most <= 0 || this.#stopped) return 0;
     this.#claims += 1;
     try {
       const claim = `${this.#id}#${this.#claims}`;
       const rows = await claimDue(store, this.#pace, { claim, most, nowMs: store.now() });
       for (const row of rows) this.#launch(row);
+      return rows.length;
     } catch (error) {
       log.warn(error, 'the outbox cannot be read now');
+      return 0;
     }
   }
 

@@ -7,6 +7,12 @@ import type { Pace } from './pace.ts';
 /** Milliseconds for which a message is this process' alone; an attempt ends long before. */
 export const CLAIM_FOR = 60_000;
 
+/**
+ * Milliseconds for which a trigger waits for earlier ends of its rule on the same channel: whoever reads "resolved" last believes that
+ * nothing fires. No longer, as an end that is not taken must not keep an alert from anybody.
+ */
+const LONGEST_TURN = 600_000;
+
 /** Rows looked at in one query. */
 const WINDOW = 64;
 
@@ -127,6 +133,23 @@ function dueRows(tx: Kysely<Tables>, isPostgresql: boolean, without: readonly nu
             .where('earlier.status', '=', 'pending'),
         ),
       ),
+    )
+    .where(({ eb, or, not, exists, selectFrom }) =>
+      or([
+        eb('due.event', '<>', 'trigger'),
+        not(
+          exists(
+            selectFrom('alert_notifications as end')
+              .select('end.id')
+              .whereRef('end.rule_id', '=', 'due.rule_id')
+              .whereRef('end.channel_id', '=', 'due.channel_id')
+              .whereRef('end.id', '<', 'due.id')
+              .where('end.status', '=', sql.lit('pending' as const))
+              .where('end.event', '=', 'resolve')
+              .where('end.created_at', '>', nowMs - LONGEST_TURN),
+          ),
+        ),
+      ]),
     )
     .orderBy('due.next_attempt_at')
     .orderBy('due.id')

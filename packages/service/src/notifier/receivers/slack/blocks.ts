@@ -1,7 +1,7 @@
 /** A message in Slack's blocks. */
 import type { NotificationMessage } from '@obsiac/api';
 import { linksOf, seriesText } from '../details.ts';
-import { SENDER } from '../receiver.ts';
+import { isHttpUrl, SENDER } from '../receiver.ts';
 import { cutEscaped, escapeText, linkText } from './escape.ts';
 import { hasPlainNames, mentionsText } from './mention.ts';
 
@@ -40,6 +40,7 @@ function blocksOf(message: NotificationMessage): Block[] {
     ...(count > 1 ? [section(`${count} series\n${seriesText(message)}`)] : []),
     ...(count === 1 ? [section(message.series[0]!.explanation)] : []),
     section(listed.join('\n')),
+    section(message.runbook === '' || isHttpUrl(message.runbook) ? '' : `Runbook: ${message.runbook}`),
     section(notes.join('\n')),
   ];
   return [
@@ -66,14 +67,13 @@ function mrkdwn(text: string): Block {
 }
 
 function fieldsOf(message: NotificationMessage): Block[] {
-  const { rule, indicator, entity } = message;
-  const condition = rule.name === '' ? '' : `${indicator.name} ${rule.condition}`;
+  const { rule, entity } = message;
   const minutes = rule.name === '' ? '' : `${rule.bad_minutes} of ${rule.total_minutes} minutes`;
   const facts: readonly (readonly [string, string])[] = [
     ['Event Type', EVENTS[message.event]],
     ['Severity', SEVERITIES[message.severity]],
     ['Alert manager', entity.name],
-    ['Condition', [condition, minutes].filter((part) => part !== '').join(', ')],
+    ['Condition', [conditionText(message), minutes].filter((part) => part !== '').join(', ')],
     ['Value', message.value],
     ['Team', entity.team],
     ['Data source', message.data_source],
@@ -88,6 +88,12 @@ function fieldsOf(message: NotificationMessage): Block[] {
   ]
     .slice(0, 10)
     .map((text) => ({ type: 'mrkdwn', text }));
+}
+
+/** `Errors > 100`, or `High Spike of Errors`: the threshold of a pattern says nothing. */
+function conditionText({ rule, indicator }: NotificationMessage): string {
+  if (rule.name === '') return '';
+  return rule.type === 'Static Threshold' ? `${indicator.name} ${rule.condition}` : `${rule.type} of ${indicator.name}`;
 }
 
 /** In the reader's own time zone; the rest is for clients that cannot. */
