@@ -16,7 +16,7 @@ import { listen, originOf, readTls } from './listen.ts';
 import { openLogIntake } from './log-intake.ts';
 import { listOrganizationSlugs } from './metadata/organizations.ts';
 import { closeStore, openStore, type Store } from './metadata/store.ts';
-import { createEmbeddedSource } from './metric-store/index.ts';
+import { createEmbeddedSource, createLogsSource } from './metric-store/index.ts';
 import { openMetrics } from './metrics.ts';
 import { createVault, loadSecretKey } from './secrets/vault.ts';
 import type { Settings } from './settings/definition.ts';
@@ -142,15 +142,15 @@ async function start(
   const tokens = createAccessTokens(vault.deriveKey('access-token'), now);
   if (running.logs) running.metrics = openMetrics(settings, running.logs, registry, log, now);
   const origin = () => state.address?.origin ?? '';
-  const ownSource = { reader: running.metrics?.store.embedded, origin };
+  const own = running.metrics?.store;
   running.alerting = openAlerting(settings, {
     store,
     registry,
     log,
     origin,
     publicUrl: () => settings.public_url ?? origin(),
-    embedded: (org) => createEmbeddedSource({ ...ownSource, org }),
-    logs: undefined,
+    embedded: (org) => createEmbeddedSource({ reader: own?.embedded, org, origin }),
+    logs: (org) => createLogsSource({ reader: own?.logs, org, origin }),
     retryDelay: options.retryDelay,
   });
   const { alerting, logs, metrics } = running;

@@ -3,6 +3,7 @@ import { toStoreError } from '../log-store/index.ts';
 import type { IncomingMetrics, Refused } from './incoming.ts';
 import { Collector } from './intake/collector.ts';
 import { keepTimely } from './intake/timely.ts';
+import { createLogReader } from './logs/log-reader.ts';
 import type { MetricStoreOptions } from './options.ts';
 import { createSampleReader } from './query/sample-reader.ts';
 import type { MetricReader } from './reader.ts';
@@ -31,6 +32,8 @@ export interface MetricStore {
   counts(): MetricStoreCounts;
   /** The metrics that were sent. */
   readonly embedded: MetricReader;
+  /** The metrics that are computed from the stored logs. */
+  readonly logs: MetricReader;
   /** Resolves when the samples are on disk for good. @throws StoreError; then nothing is acknowledged and the sender must try again */
   write(org: string, metrics: IncomingMetrics): Promise<Written>;
   /** Begins to delete what is older than it is kept, every hour. */
@@ -61,6 +64,7 @@ export function createMetricStore(options: MetricStoreOptions): MetricStore {
   };
   return {
     embedded: createSampleReader(asking, readLimits),
+    logs: createLogReader(asking, readLimits),
     write: async (org, metrics) => {
       const { series, refused, samples } = keepTimely(metrics, now(), retentionDays);
       counts.refused += refused.reduce((sum, each) => sum + each.samples, 0);

@@ -75,7 +75,7 @@ function readerOf({ metrics }: Context, request: FastifyRequest): MetricReader {
       'This service keeps no metrics: it was started without its log engine (setting logs).',
     );
   }
-  return metrics.store.embedded;
+  return metrics.store[source];
 }
 
 function queryRoutes(add: AddRoute): void {
