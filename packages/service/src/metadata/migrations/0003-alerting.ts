@@ -76,6 +76,12 @@ async function createNotifications(db: Kysely<unknown>, backend: Backend): Promi
     .where('status' as never, '=', 'pending')
     .execute();
   await db.schema
+    .createIndex('alert_notifications_turn_idx')
+    .on('alert_notifications')
+    .columns(['rule_id', 'channel_id'])
+    .where('status' as never, '=', 'pending')
+    .execute();
+  await db.schema
     .createIndex('alert_notifications_untold_idx')
     .on('alert_notifications')
     .columns(['rule_id'])
