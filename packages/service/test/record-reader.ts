@@ -58,7 +58,10 @@ export function readerOf({ row, dataset, id }: ExpectedRecord): FieldReader {
     return kind === 'integer' || kind === 'time' ? BigInt(found as string) : (found as FieldValue);
   };
   const attributes = row.attributes as Readonly<Record<string, FieldValue>>;
-  const attribute = (name: string) => (Object.hasOwn(attributes, name) ? attributes[name] : undefined);
+  const attribute = (name: string) => {
+    const found = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    return Array.isArray(found) && found.length === 0 ? undefined : found;
+  };
   const part = (name: string): FieldValue | undefined => {
     if (name === 'id') return id;
     if (name === 'dataset') return dataset;

@@ -78,11 +78,25 @@ function sortKey(value: FieldValue | undefined): Scalar | undefined {
   return first === '' ? undefined : first;
 }
 
-/** Whole numbers are compared to their last digit. */
+/** Numbers by size, whole ones that a double cannot tell apart to their last digit; then texts. */
 function compareKeys(left: Scalar, right: Scalar): number {
-  if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : Number(left > right);
-  const leftIsNumber = toNumber(left) !== undefined;
-  return leftIsNumber === (toNumber(right) !== undefined) ? compareScalars(left, right) : leftIsNumber ? -1 : 1;
+  const [leftNumber, rightNumber] = [toNumber(left), toNumber(right)];
+  if (leftNumber !== undefined && rightNumber !== undefined) {
+    return Math.sign(leftNumber - rightNumber) || compareWhole(wholeNumber(left), wholeNumber(right));
+  }
+  if (leftNumber === undefined && rightNumber === undefined) return compareScalars(left, right);
+  return leftNumber === undefined ? 1 : -1;
+}
+
+function compareWhole(left: bigint, right: bigint): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+/** Of 64 bits and beyond 2^53; else 0. */
+function wholeNumber(value: Scalar): bigint {
+  if (!/^[+-]?\d{16,19}$/.test(String(value)) || Number.isSafeInteger(Number(value))) return 0n;
+  const number = BigInt(value);
+  return BigInt.asIntN(64, number) === number ? number : 0n;
 }
 
 /** Groups by the text of the `by` fields; an absent one is the empty text. Rows come in the order of their groups' texts. */

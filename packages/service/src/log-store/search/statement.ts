@@ -191,6 +191,7 @@ function sortKeys(sources: readonly FieldSource[], descending: boolean): readonl
     { sql: `${first} = ''`, descending: false },
     { sql: `isNull(${number})`, descending },
     { sql: `ifNull(${number}, 0)`, descending },
+    { sql: `if(abs(ifNull(${number}, 0)) > ${Number.MAX_SAFE_INTEGER}, toInt64OrZero(${first}), 0)`, descending },
     { sql: `if(isNull(${number}), lower(${first}), '')`, descending },
   ];
 }
@@ -258,7 +259,8 @@ class RowPhase {
 function cellSource({ kind, alias }: Cell): FieldSource {
   if (kind !== 'json') return { kind, sql: alias };
   const first = `arrayElement(JSONExtract(${alias}, 'Array(String)'), 1)`;
-  return { kind: 'text', sql: `if(startsWith(${alias}, '['), ${first}, JSON_VALUE(${alias}, '$'))` };
+  const text = `if(startsWith(${alias}, '"'), JSONExtractString(${alias}), ${alias})`;
+  return { kind: 'text', sql: `if(startsWith(${alias}, '['), ${first}, ${text})` };
 }
 
 function unique(names: readonly string[]): string[] {
