@@ -4,14 +4,16 @@ import type { Lease } from './byte-budget.ts';
 
 /** Fast: the bytes live for seconds, between intake and the store. */
 const LEVEL = 1;
+/** What zlib holds for one stream: 256 KiB for its window and tables, and a chunk of output. A batch of many datasets has a stream for each. */
+const STREAM_BYTES = 320 * 1024;
 
 export class GzipWriter {
   readonly #gzip: Gzip = createGzip({ level: LEVEL });
   readonly #lease: Lease;
   readonly #written: Buffer[] = [];
   #pending: Buffer[] = [];
-  /** Compressed bytes that the lease does not know of yet. */
-  #unleased = 0;
+  /** Bytes held that the lease does not know of yet. */
+  #unleased = STREAM_BYTES;
 
   constructor(lease: Lease) {
     this.#lease = lease;
