@@ -19,6 +19,12 @@ export const COMMANDS: readonly CommandNode[] = [
     summary: 'Write a model from what the service holds',
     load: async () => (await import('./import.ts')).importModel,
   },
+  { name: 'alerts', summary: 'Show what fires now', load: async () => (await import('./alerts.ts')).alerts },
+  {
+    name: 'explain',
+    summary: 'Tell what a rule means and how it stands',
+    load: async () => (await import('./explain.ts')).explain,
+  },
   {
     name: 'state',
     summary: 'Look into the state',
