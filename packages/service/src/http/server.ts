@@ -15,6 +15,7 @@ import { answerUnknownRoutes } from './not-found.ts';
 import { describeApi } from './openapi.ts';
 import { type MeasureRequests, metricsRoute } from './request-metrics.ts';
 import { alertRuleRoutes } from './routes/alert-rules.ts';
+import { alertStateRoutes } from './routes/alert-states.ts';
 import { auditTrailRoutes } from './routes/audit-trail.ts';
 import { dataSourceRoutes } from './routes/data-sources.ts';
 import { entityRoutes } from './routes/entities.ts';
@@ -28,6 +29,7 @@ import { channelDeleteRoute, notificationSettingRoutes } from './routes/notifica
 import { oauthRoutes } from './routes/oauth.ts';
 import { organizationRoutes } from './routes/organization.ts';
 import { prometheusRoutes } from './routes/prometheus.ts';
+import { prometheusAlertRoutes } from './routes/prometheus-alerts.ts';
 
 /** Longest id in a path; the ids given out are shorter. */
 const MAX_PARAMETER = 256;
@@ -66,6 +68,7 @@ export async function createServer(context: Context, options: ServerOptions): Pr
   }
   await app.register(rateLimit, { global: false });
   await app.register(prometheusScope(context, settings));
+  await app.register(prometheusAlertScope(context, settings));
   await app.register(tokenScope(context, settings));
   await app.register(organizationScope(context, settings, organizationResources), {
     prefix: '/api/v4/organizations/:org',
@@ -146,12 +149,21 @@ function prometheusScope(context: Context, settings: Settings) {
   };
 }
 
+function prometheusAlertScope(context: Context, settings: Settings) {
+  return async (scope: unknown): Promise<void> => {
+    const app = scope as Api;
+    const limit = app.rateLimit(limitBy(settings.rate_limit, (request) => identityOf(request).tokenId));
+    prometheusAlertRoutes(app, context, limit);
+  };
+}
+
 async function organizationResources(app: Api, context: Context): Promise<void> {
   organizationRoutes(app, context);
   entityRoutes(app, context);
   entitySearchRoutes(app, context);
   kpiRoutes(app, context);
   alertRuleRoutes(app, context);
+  alertStateRoutes(app, context);
   notificationSettingRoutes(app, context);
   dataSourceRoutes(app, context);
   auditTrailRoutes(app, context);
