@@ -247,8 +247,11 @@ async function prepare(dataDir: string, url: string): Promise<void> {
   await post(`${organization}/datasources`, source, String(token['access_token']));
   const file = path.join(dataDir, 'model.yaml');
   writeFileSync(file, model());
-  const applied = spawnSync(process.execPath, [cli, '-mf', file, '-c', config, 'apply', '-y'], { encoding: 'utf8' });
-  if (applied.status !== 0) throw new Error(applied.stderr);
+  const applied = spawnSync(process.execPath, [cli, '-mf', file, '-c', config, 'apply', '-y'], {
+    encoding: 'utf8',
+    maxBuffer: 256_000_000,
+  });
+  if (applied.status !== 0) throw new Error(applied.stderr.slice(-2000));
 }
 
 interface Credential {

@@ -6,14 +6,18 @@ import { createApp, settingsSchema } from '@obsiac/service';
 
 interface Instructions {
   readonly settings: Record<string, unknown>;
-  /** Real milliseconds at which the fast clock shows `virtual`. */
-  readonly real: number;
+  /** Real milliseconds at which the fast clock shows `virtual`; null: it stands until a line on standard input says when it began. */
+  readonly real: number | null;
   readonly virtual: number;
   readonly speed: number;
 }
 
 const { settings, real, virtual, speed } = JSON.parse(process.argv[2] ?? '{}') as Instructions;
-const now = () => Math.floor(virtual + (Date.now() - real) * speed);
+let began = real;
+const now = () => Math.floor(virtual + (began === null ? 0 : Date.now() - began) * speed);
+process.stdin.on('data', (line: Buffer) => {
+  began = Number(line.toString());
+});
 const app = createApp(settingsSchema.parse(settings), { now, retryDelay: () => 50 });
 await app.start();
 process.stdout.write('READY\n');
