@@ -7,7 +7,7 @@ export const auditEntry = z.object({
   at: z.int(),
   /** The name of the token that wrote. */
   actor: z.string(),
-  action: z.enum(['create', 'update', 'delete', 'attach', 'detach', 'snooze', 'revoke']),
+  action: z.enum(['create', 'update', 'delete', 'attach', 'detach', 'snooze', 'revoke', 'resend', 'test']),
   kind: z.enum([
     'entity',
     'metadata',
@@ -17,6 +17,7 @@ export const auditEntry = z.object({
     'data_source',
     'token',
     'intake_credential',
+    'notification',
   ]),
   object_id: z.string(),
   object_name: z.string(),

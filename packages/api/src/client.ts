@@ -18,6 +18,7 @@ import {
   readOrganization,
 } from './client/answers.ts';
 import { createLogsClient, type LogsClient } from './client/logs.ts';
+import { createNotificationsClient, type NotificationsClient } from './client/notifications.ts';
 import { type RetryPolicy, sleepFor } from './client/retry.ts';
 import { type Call, type Credential, createSender, type Sender, type Sent } from './client/send.ts';
 import type { Fetch } from './client/transport.ts';
@@ -37,6 +38,7 @@ export type {
 } from './client/answers.ts';
 export { ApiError, type ApiErrorCode, type ApiErrorDetail, type ApiErrorFacts } from './client/api-error.ts';
 export type { LogsClient, LogTailEvent } from './client/logs.ts';
+export type { NotificationsClient } from './client/notifications.ts';
 export type { RetryPolicy, Sleep } from './client/retry.ts';
 export type { Credential, Sent } from './client/send.ts';
 export type { Fetch, HttpAnswer, HttpRequest } from './client/transport.ts';
@@ -96,6 +98,8 @@ export interface Client {
   listDataSources(ask?: Ask): Promise<Sent<ReadDataSource[]>>;
 
   readonly alerts: AlertsClient;
+
+  readonly notifications: NotificationsClient;
   readonly logs: LogsClient;
 }
 
@@ -128,6 +132,7 @@ export function createClient(options: ClientOptions): Client {
     ...channelMethods(call),
     listDataSources: (ask) => call.get('/datasources', (json) => readList(readDataSource, json), ask),
     alerts: createAlertsClient(sender),
+    notifications: createNotificationsClient(sender),
     logs: createLogsClient(sender),
   };
 }

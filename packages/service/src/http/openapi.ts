@@ -24,6 +24,8 @@ const NAMED = {
   LogRecord: wire.logRecord,
   Metadata: wire.metadata,
   MetadataDocument: wire.metadataDocument,
+  Notification: wire.notification,
+  NotificationMessage: wire.notificationMessage,
   Organization: wire.organization,
 } as const;
 

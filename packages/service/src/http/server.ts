@@ -26,6 +26,7 @@ import { logStreamRoutes } from './routes/log-streams.ts';
 import { logRoutes } from './routes/logs.ts';
 import { metricIntakeRoutes } from './routes/metric-intake.ts';
 import { channelDeleteRoute, notificationSettingRoutes } from './routes/notification-settings.ts';
+import { notificationRoutes } from './routes/notifications.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { organizationRoutes } from './routes/organization.ts';
 import { prometheusRoutes } from './routes/prometheus.ts';
@@ -68,12 +69,12 @@ export async function createServer(context: Context, options: ServerOptions): Pr
   }
   await app.register(rateLimit, { global: false });
   await app.register(prometheusScope(context, settings));
-  await app.register(prometheusAlertScope(context, settings));
   await app.register(tokenScope(context, settings));
-  await app.register(organizationScope(context, settings, organizationResources), {
+  await app.register(organizationScope(context, settings, organizationResources(settings)), {
     prefix: '/api/v4/organizations/:org',
   });
   await app.register(organizationScope(context, settings, channelDeleteRoute), { prefix: '/api/organizations/:org' });
+  await app.register(prometheusAlertScope(context, settings));
   return app;
 }
 
@@ -138,6 +139,14 @@ function tokenScope(context: Context, settings: Settings) {
   };
 }
 
+function prometheusAlertScope(context: Context, settings: Settings) {
+  return async (scope: unknown): Promise<void> => {
+    const app = scope as Api;
+    const limit = app.rateLimit(limitBy(settings.rate_limit, (request) => identityOf(request).tokenId));
+    prometheusAlertRoutes(app, context, limit);
+  };
+}
+
 function prometheusScope(context: Context, settings: Settings) {
   return async (scope: unknown): Promise<void> => {
     const app = scope as Api;
@@ -149,30 +158,25 @@ function prometheusScope(context: Context, settings: Settings) {
   };
 }
 
-function prometheusAlertScope(context: Context, settings: Settings) {
-  return async (scope: unknown): Promise<void> => {
-    const app = scope as Api;
-    const limit = app.rateLimit(limitBy(settings.rate_limit, (request) => identityOf(request).tokenId));
-    prometheusAlertRoutes(app, context, limit);
+function organizationResources(settings: Settings) {
+  return async (app: Api, context: Context): Promise<void> => {
+    organizationRoutes(app, context);
+    entityRoutes(app, context);
+    entitySearchRoutes(app, context);
+    kpiRoutes(app, context);
+    alertRuleRoutes(app, context);
+    alertStateRoutes(app, context);
+    notificationSettingRoutes(app, context);
+    notificationRoutes(app, context, settings);
+    dataSourceRoutes(app, context);
+    auditTrailRoutes(app, context);
+    logRoutes(app, context);
+    logStreamRoutes(app, context);
+    await app.register((scope, _options, done) => {
+      ruleConversionRoute(scope as unknown as Api);
+      done();
+    });
   };
-}
-
-async function organizationResources(app: Api, context: Context): Promise<void> {
-  organizationRoutes(app, context);
-  entityRoutes(app, context);
-  entitySearchRoutes(app, context);
-  kpiRoutes(app, context);
-  alertRuleRoutes(app, context);
-  alertStateRoutes(app, context);
-  notificationSettingRoutes(app, context);
-  dataSourceRoutes(app, context);
-  auditTrailRoutes(app, context);
-  logRoutes(app, context);
-  logStreamRoutes(app, context);
-  await app.register((scope, _options, done) => {
-    ruleConversionRoute(scope as unknown as Api);
-    done();
-  });
 }
 
 /** Everything below an organisation: authenticated, counted against the token's limit, stamped with the revision. */
