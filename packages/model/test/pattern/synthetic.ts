@@ -150,11 +150,11 @@ function fillSine(level: Float64Array, base: number, height: number, random: Ran
   for (let i = 0; i < level.length; i++) level[i] = base + height * Math.sin((2 * Math.PI * (i - phase)) / DAY);
 }
 
-/** A slow wave of several days and a straight line. */
+/** A slow wave of several days and a straight line: within two hours, hardly more than one sigma. */
 function fillDrift(level: Float64Array, base: number, sigma: number, random: Random): void {
   const slope = (sigma * random.between(-3, 3)) / DAY;
   const height = sigma * random.between(2, 8);
-  const period = DAY * random.between(2, 5);
+  const period = DAY * random.between(4, 8);
   const phase = random.between(0, period);
   for (let i = 0; i < level.length; i++) {
     level[i] = base + slope * i + height * Math.sin((2 * Math.PI * (i - phase)) / period);
