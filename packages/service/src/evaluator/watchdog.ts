@@ -15,8 +15,12 @@ export interface Watchdog {
   failed(organization: OrganizationName, source: ResolvedSource, minute: number, error: string): Promise<void>;
   /** Reads the open outages: another process may have opened or ended one. */
   refresh(): Promise<void>;
-  /** Ends outages of sources that no rule of the organisation uses any more. */
-  forget(organization: OrganizationName, used: ReadonlySet<string>, minute: number): Promise<void>;
+  /**
+   * Ends outages of sources that no rule of the organisation uses any more.
+   * @param used sources of the rules of this process
+   * @param isAlone this process evaluates every rule there is
+   */
+  forget(organization: OrganizationName, used: ReadonlySet<string>, minute: number, isAlone: boolean): Promise<void>;
   /** Open outages, for the state feed. */
   readonly outages: ReadonlyMap<string, DataSourceOutageRow>;
 }
@@ -25,6 +29,8 @@ interface Failing {
   readonly first: number;
   last: number;
   minutes: number;
+  /** The last minute in which the outage was begun or told of. */
+  told: number;
 }
 
 interface WatchdogOptions {
@@ -66,15 +72,35 @@ class StoreWatchdog implements Watchdog {
 
   async failed(organization: OrganizationName, source: ResolvedSource, minute: number, error: string): Promise<void> {
     const key = keyOf(organization.id, source.id);
-    const failing = this.#failing.get(key) ?? { first: minute, last: minute, minutes: 1 };
+    const failing = this.#failing.get(key) ?? { first: minute, last: minute, minutes: 1, told: 0 };
     if (minute > failing.last) failing.minutes += 1;
     failing.last = Math.max(failing.last, minute);
     this.#failing.set(key, failing);
-    if (failing.minutes < PATIENCE) return;
+    // Thousands of queries may fail in one minute.
+    if (failing.minutes < PATIENCE || failing.told >= minute) return;
+    failing.told = minute;
     const open = this.#open.get(key);
     if (open === undefined) return this.#begin(organization, source, failing.first, minute, error);
-    if (open.opened_by !== this.#options.id) return;
+    if (open.opened_by !== this.#options.id && !(await this.#adopt(open))) return;
     await this.#write((tx) => this.#tell(tx, organization, open, minute));
+  }
+
+  /** Whoever has opened it may be gone: then this process goes on telling of it. @returns whether it does */
+  async #adopt(open: DataSourceOutageRow): Promise<boolean> {
+    if (await this.#options.isAlive(open.opened_by)) return false;
+    const { id } = this.#options;
+    const changed = await guarded(this.#store, () =>
+      this.#store.db
+        .updateTable('data_source_outages')
+        .set({ opened_by: id })
+        .where('id', '=', open.id)
+        .where('opened_by', '=', open.opened_by)
+        .where('ended_minute', 'is', null)
+        .executeTakeFirst(),
+    );
+    if (changed.numUpdatedRows === 0n) return false;
+    this.#open.set(keyOf(open.organization_id, open.data_source_id), { ...open, opened_by: id });
+    return true;
   }
 
   async succeeded(organization: OrganizationName, source: ResolvedSource, minute: number): Promise<void> {
@@ -87,11 +113,19 @@ class StoreWatchdog implements Watchdog {
     await this.#end(organization, open, minute);
   }
 
-  async forget(organization: OrganizationName, used: ReadonlySet<string>, minute: number): Promise<void> {
-    const mine = [...this.#open.values()].filter(
-      (row) => row.organization_id === organization.id && row.opened_by === this.#options.id,
-    );
-    for (const row of mine) if (!used.has(row.data_source_id)) await this.#end(organization, row, minute);
+  async forget(
+    organization: OrganizationName,
+    used: ReadonlySet<string>,
+    minute: number,
+    isAlone: boolean,
+  ): Promise<void> {
+    for (const row of [...this.#open.values()]) {
+      if (row.organization_id !== organization.id || used.has(row.data_source_id)) continue;
+      const isMine = row.opened_by === this.#options.id;
+      if (isMine || (isAlone && !(await this.#options.isAlive(row.opened_by)))) {
+        await this.#end(organization, row, minute);
+      }
+    }
   }
 
   async #begin(

@@ -10,7 +10,7 @@ import type { EvaluatorContext } from './evaluator-context.ts';
 import { loadOrganizationRules, type OrganizationRules } from './organization-rules.ts';
 import { recordUnusable } from './record-errors.ts';
 import { keepReachable, newRuleState, type RuleState } from './rule-state.ts';
-import { type Lease, shardOf } from './shards.ts';
+import { type Lease, SHARDS, shardOf } from './shards.ts';
 import { dueMinute } from './slots.ts';
 import { toUnits, type Unit } from './unit.ts';
 
@@ -109,7 +109,8 @@ export class Workload {
     context.patterns.keepOnly(new Set(this.units().map(({ unit }) => unit.key)));
     await recordUnusable(store, rules.unusable, minute);
     await endOrphans(context, rules, rows, minute);
-    await context.watchdog.forget(organization, new Set(rules.rules.map(({ source }) => source.id)), minute);
+    const used = new Set(rules.rules.map(({ source }) => source.id));
+    await context.watchdog.forget(organization, used, minute, this.#shards.size === SHARDS);
   }
 
   #takeOver(
