@@ -58,7 +58,7 @@ export const explain: Command = {
             const { actual } = await readActual(client, { signal: context.cancelled });
             return explainRule(find(args, model, actual), actual, client.alerts, context.cancelled);
           });
-    context.view.say(explained(report, Math.floor(Date.now() / 1000)));
+    context.view.say(explained(report));
     return EXIT.ok;
   },
 };

@@ -23,6 +23,8 @@ export interface ExplainedChannel {
 
 /** What is known of the rule in the service. */
 export interface RuleRecord {
+  /** Unix seconds by the clock of the service. */
+  readonly now: number;
   readonly state: RuleStateAnswer;
   readonly last: AlertEpisode | null;
   readonly week: Pick<AlertHistory, 'total' | 'firing_seconds'>;
@@ -121,17 +123,20 @@ async function readRecord(
   signal: AbortSignal,
 ): Promise<RuleRecord | null> {
   const ask = { signal };
-  const now = Math.floor(Date.now() / 1000);
   try {
-    const [state, evaluations, month, week] = await Promise.all([
+    const [state, evaluations, month] = await Promise.all([
       client.state(ids, { limit: 20 }, ask),
       client.evaluations(ids, ask),
-      client.history(ids, { from: now - 30 * DAY, limit: 0 }, ask),
-      client.history(ids, { from: now - 7 * DAY, limit: 0 }, ask),
+      // Without a range: the last 30 days by the clock of the service.
+      client.history(ids, { limit: 0 }, ask),
     ]);
-    const last = await lastEpisode(client, ids, month.last_fired_at, ask);
+    const [week, last] = await Promise.all([
+      client.history(ids, { from: month.to - 7 * DAY, to: month.to, limit: 0 }, ask),
+      lastEpisode(client, ids, month.last_fired_at, ask),
+    ]);
     const { evaluations: entries } = evaluations;
     return {
+      now: month.to,
       state,
       last,
       week,

@@ -10,20 +10,16 @@ const LABEL_WIDTH = 14;
 /** Series named one by one; the rest is counted. */
 const MOST_SERIES = 5;
 
-/** @param now unix seconds */
-export function explained(report: ExplainReport, now: number): Message {
-  return { stream: 'out', human: (style) => explainText(report, now, style), json: () => [explainEvent(report)] };
+export function explained(report: ExplainReport): Message {
+  return { stream: 'out', human: (style) => explainText(report, style), json: () => [explainEvent(report)] };
 }
 
-function explainText(report: ExplainReport, now: number, style: Style): string {
+function explainText(report: ExplainReport, style: Style): string {
   const { found, record } = report;
   const { entity, rule } = found;
   const title = `${style.strong(oneLine(rule.name))}  ${rule.severity}, ${oneLine(entity.name)} (${oneLine(entity.external_ref)})`;
   const meaning = report.sentences.map((sentence) => wrap(harmless(sentence), style.width, '  '));
-  const facts: (readonly [string, string])[] = [
-    ...definitionFacts(report),
-    ...(record ? recordFacts(record, now) : []),
-  ];
+  const facts: (readonly [string, string])[] = [...definitionFacts(report), ...(record ? recordFacts(record) : [])];
   const errors = record ? errorLines(record, style) : [];
   return `${[title, '', ...meaning, '', ...facts.map(([label, text]) => factLine(label, text, style)), ...errors].join('\n')}\n`;
 }
@@ -68,10 +64,10 @@ function channelsText(channels: readonly ExplainedChannel[], severity: string): 
     .join(', ');
 }
 
-function recordFacts(record: RuleRecord, now: number): (readonly [string, string])[] {
-  const { week, month, last, cost } = record;
+function recordFacts(record: RuleRecord): (readonly [string, string])[] {
+  const { now, week, month, last, cost } = record;
   return [
-    ['State', stateText(record, now)],
+    ['State', stateText(record)],
     ['Last fired', last === null ? 'never' : lastText(last, now)],
     ...(last && typeof last.explanation === 'string' && last.explanation !== ''
       ? [['', last.explanation] as const]
@@ -81,7 +77,7 @@ function recordFacts(record: RuleRecord, now: number): (readonly [string, string
   ];
 }
 
-function stateText({ state, missing }: RuleRecord, now: number): string {
+function stateText({ now, state, missing }: RuleRecord): string {
   const { counts, series, health } = state;
   const parts = [`${state.state}: ${counts.firing} series firing, ${counts.pending} pending, ${counts.normal} normal`];
   if (state.empty_since !== null) parts.push(`its query has no series since ${isoSeconds(state.empty_since)}`);

@@ -1,5 +1,5 @@
 /** Alert states: what fires now and what fired before, gathered from the store and from every process that evaluates. */
-export { type AlertStatesContext, LIVE_PATH } from './gather.ts';
+export { LIVE_PATH } from './gather.ts';
 export { readHistory } from './history.ts';
 export { liveAnswer, liveQuery, liveRulesOf } from './live.ts';
 export { readMonitor } from './monitor.ts';
