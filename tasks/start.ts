@@ -4,6 +4,7 @@ import { createWriteStream, existsSync, mkdirSync, readFileSync, renameSync } fr
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { CheckoutMetrics, demonstrateAlerts, type LocalReceivers, startLocalReceivers } from './example-alerts.ts';
 import { demonstrateLogs } from './example-logs.ts';
 import { prepareExampleService } from './example-service.ts';
 
@@ -58,9 +59,13 @@ interface Service {
   complaint(): string;
 }
 
-function startService(options: Options, logFile: string): Service {
+function startService(options: Options, logFile: string, receivers: LocalReceivers): Service {
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-  const serve = ['serve', '--data-dir', options.dataDir, '--port', options.port, '--host', options.host];
+  const where = ['--data-dir', options.dataDir, '--port', options.port, '--host', options.host];
+  // The examples' channels lead to a server in this process, and alerts resolve while one looks on: the service's own default is
+  // ten minutes of recovery.
+  const local = ['--pagerduty-url', `${receivers.url}/pagerduty`, '--opsgenie-url', `${receivers.url}/opsgenie`];
+  const serve = ['serve', ...where, '--recover-minutes', '1', ...local];
   const child = spawn(process.execPath, [path.join(root, 'packages/service/bin/obsiac-service.js'), ...serve], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own: Ctrl-C reaches this process alone, which then stops the service once.
@@ -157,13 +162,26 @@ function stopOnSignal(service: ChildProcess): void {
   }
 }
 
+/** Undefined, with a line that says why, when the service keeps no metrics of its own. */
+async function beginMetrics(origin: string, dataDir: string): Promise<CheckoutMetrics | undefined> {
+  try {
+    const metrics = new CheckoutMetrics(origin, dataDir);
+    await metrics.begin();
+    return metrics;
+  } catch (error) {
+    show(`\nNo alert is shown: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
 async function main(): Promise<void> {
   process.chdir(root);
   const options = readOptions();
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const logFile = path.join(options.dataDir, 'service.log');
   const configFile = path.join(options.dataDir, 'config.json');
-  const service = startService(options, logFile);
+  const receivers = await startLocalReceivers(show);
+  const service = startService(options, logFile, receivers);
   stopOnSignal(service.process);
 
   const origin = await service.origin;
@@ -171,15 +189,19 @@ async function main(): Promise<void> {
     console.error(service.complaint() || `The service ended before it was ready; its log is ${logFile}.`);
     process.exit(1);
   }
-  await prepareExampleService(configFile);
+  await prepareExampleService(configFile, `${receivers.url}/slack`);
   setAsideForeignState(configFile);
+  const metrics = await beginMetrics(origin, options.dataDir);
   const shown = await demonstrate(configFile);
   if (shown) {
     const config = path.relative(root, configFile);
+    if (metrics) await demonstrateAlerts({ config, receivers, metrics, obsiac, show });
     await demonstrateLogs({ origin, dataDir: options.dataDir, config, obsiac, show });
   }
   showWhereToLook(origin, options, configFile, logFile);
   const code = await service.ended;
+  await metrics?.end();
+  receivers.close();
   process.exitCode = shown ? code : 1;
 }
 

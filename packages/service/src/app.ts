@@ -149,8 +149,8 @@ async function start(
     log,
     origin,
     publicUrl: () => settings.public_url ?? origin(),
-    embedded: (org) => createEmbeddedSource({ reader: own?.embedded, org, origin }),
-    logs: (org) => createLogsSource({ reader: own?.logs, org, origin }),
+    embedded: (org, evaluationDelay) => createEmbeddedSource({ reader: own?.embedded, org, origin, evaluationDelay }),
+    logs: (org, evaluationDelay) => createLogsSource({ reader: own?.logs, org, origin, evaluationDelay }),
     retryDelay: options.retryDelay,
   });
   const { alerting, logs, metrics } = running;

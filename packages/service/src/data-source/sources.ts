@@ -9,8 +9,8 @@ import type { SourceClient } from './source.ts';
 
 type Flavour = (typeof DATA_SOURCE_FLAVOURS)[number];
 
-/** Makes the client for the service's own data of an organisation. */
-export type OwnSourceFactory = (organizationId: string) => SourceClient;
+/** Makes the client for the service's own data of an organisation; its delay in seconds when the data source sets one. */
+export type OwnSourceFactory = (organizationId: string, evaluationDelay: number | undefined) => SourceClient;
 
 export interface SourcesOptions {
   readonly store: Pick<Store, 'db' | 'vault'>;
@@ -128,7 +128,7 @@ class SourceKeeper implements Sources {
       return { ...found, client: createHttpSource({ url: row.url, properties }, options) };
     }
     const make = this.#options[flavour];
-    if (make) return { ...found, client: make(row.organization_id) };
+    if (make) return { ...found, client: make(row.organization_id, properties.evaluation_delay_seconds) };
     return unusable(row.name, `This service keeps no ${flavour === 'logs' ? 'logs' : 'metrics'} of its own.`);
   }
 

@@ -17,7 +17,7 @@ export interface OwnSourceOptions {
   /** Id of the organisation. */
   readonly org: string;
   /** Seconds that samples may need to arrive. */
-  readonly evaluationDelay?: number;
+  readonly evaluationDelay?: number | undefined;
   /** Where the query API is, for curl lines, once it answers: `http://127.0.0.1:7780`. */
   readonly origin: () => string;
   /** Milliseconds that a query may take; default: the limit of the reader. */
