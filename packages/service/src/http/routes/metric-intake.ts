@@ -1,7 +1,6 @@
 /** Where metrics are sent: `/api/v1/write` for Prometheus remote write, `/v1/metrics` for OTLP. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Lease } from '../../intake/byte-budget.ts';
-import { StoreError } from '../../log-store/index.ts';
 import type { Store } from '../../metadata/store.ts';
 import {
   decodeWriteRequest,
@@ -9,7 +8,6 @@ import {
   decompressSnappy,
   type IncomingMetrics,
   snappyLength,
-  UndecodableMetrics,
   type Written,
 } from '../../metric-store/index.ts';
 import { Refusal } from '../../refusal.ts';
@@ -20,6 +18,7 @@ import { createIntakeAuthentication, type IntakeAuthentication } from '../intake
 import { discardBody } from '../refused-body.ts';
 import { readBody, tooLarge, WORKING_FACTOR } from './metric-intake-body.ts';
 import { otlpMetricsRoute } from './metric-intake-otlp.ts';
+import { metricRefusal, refusedSentence } from './metric-intake-refusal.ts';
 import { identify, tokenOf } from './prometheus-authentication.ts';
 
 export interface MetricIntakeContext {
@@ -28,9 +27,6 @@ export interface MetricIntakeContext {
   /** Undefined: this service keeps no metrics. */
   readonly metrics: MetricContext | undefined;
 }
-
-/** Seconds after which a sender should try again. */
-const RETRY_AFTER = 5;
 
 /** Registers both routes, in a scope of their own: bodies are read as they come, whatever their content type. */
 export async function metricIntakeRoutes(app: Api, context: MetricIntakeContext): Promise<void> {
@@ -128,24 +124,6 @@ async function decode(
   await lease.reserve(length * WORKING_FACTOR);
   const plain = decompressSnappy(body, limits.body);
   return version === 2 ? decodeWriteRequestV2(plain) : decodeWriteRequest(plain);
-}
-
-/** What of a request was not stored, in a sentence; undefined when all of it was. */
-export function refusedSentence({ stored, refused }: Written): string | undefined {
-  if (refused.length === 0) return undefined;
-  const total = refused.reduce((sum, { samples }) => sum + samples, 0);
-  const reasons = refused.map(({ samples, reason }) => `${samples}: ${reason}`).join('; ');
-  return `${total} samples were not stored (${reasons}). The other ${stored} were.`;
-}
-
-/** What the error of a request means for its sender. */
-export function metricRefusal(error: Error): Error {
-  if (error instanceof UndecodableMetrics) return new Refusal('bad_request', error.message, { cause: error });
-  if (!(error instanceof StoreError)) return error;
-  return new Refusal('unavailable', `${error.message}; send it again shortly.`, {
-    retryAfter: RETRY_AFTER,
-    cause: error,
-  });
 }
 
 function answerRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): void {

@@ -3,22 +3,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Intake } from '../../intake/intake.ts';
 import type { OtlpEncoding } from '../../intake/otlp/convert-request.ts';
 import { encodeLogsResponse, encodeStatus } from '../../intake/otlp/protobuf.ts';
-import { OtlpDecodeError } from '../../intake/otlp/record.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Api } from '../api.ts';
 import { toRefusal } from '../errors.ts';
 import { incoming, requireReadableEncoding } from '../incoming-batch.ts';
 import type { IntakeAuthentication } from '../intake-authentication.ts';
 import { discardBody } from '../refused-body.ts';
+import { metricRefusal } from './metric-intake-refusal.ts';
 
-const TYPES: Readonly<Record<OtlpEncoding, string>> = { protobuf: 'application/x-protobuf', json: 'application/json' };
+export const TYPES: Readonly<Record<OtlpEncoding, string>> = {
+  protobuf: 'application/x-protobuf',
+  json: 'application/json',
+};
 
 /** google.rpc.Code by HTTP status. */
 const RPC_CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 413: 8, 415: 3, 429: 8, 503: 14 };
 const RPC_INTERNAL = 13;
 
 export function otlpRoute(app: Api, authenticate: IntakeAuthentication, intake: Intake): void {
-  app.post('/v1/logs', { schema: { hide: true }, errorHandler: answerRefusal }, async (request, reply) => {
+  app.post('/v1/logs', { schema: { hide: true }, errorHandler: answerOtlpRefusal }, async (request, reply) => {
     const org = await authenticate(request);
     const encoding = encodingOf(request);
     if (encoding === undefined) {
@@ -35,16 +38,15 @@ export function otlpRoute(app: Api, authenticate: IntakeAuthentication, intake: 
   });
 }
 
-function encodingOf({ deliveredAs }: FastifyRequest): OtlpEncoding | undefined {
+export function encodingOf({ deliveredAs }: FastifyRequest): OtlpEncoding | undefined {
   const type = deliveredAs.split(';', 1)[0]?.trim().toLowerCase();
   if (type === TYPES.json) return 'json';
   return type === TYPES.protobuf || type === 'application/protobuf' ? 'protobuf' : undefined;
 }
 
 /** The body of a refusal is a google.rpc.Status; a sender whose type is unknown gets it as JSON. */
-function answerRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal =
-    error instanceof OtlpDecodeError ? new Refusal('bad_request', error.message, { cause: error }) : toRefusal(error);
+export function answerOtlpRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = toRefusal(metricRefusal(error));
   if (refusal.code === 'internal') request.log.error({ err: error }, 'request failed');
   if (!request.raw.complete) discardBody(request, reply);
   if (refusal.retryAfter !== undefined) void reply.header('retry-after', String(refusal.retryAfter));
@@ -57,6 +59,6 @@ function answerRefusal(error: Error, request: FastifyRequest, reply: FastifyRepl
 }
 
 /** As bytes: to a text the framework would add a charset, and the answer's type is to be that of the request. */
-function jsonBody(value: object): Buffer {
+export function jsonBody(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }

@@ -2,7 +2,7 @@
 import type { FieldValue } from '@obsiac/model';
 import { type Attributes, MAX_VALUE_DEPTH, OtlpDecodeError, type OtlpRecord } from './record.ts';
 
-type JsonObject = { readonly [key: string]: unknown };
+export type JsonObject = { readonly [key: string]: unknown };
 
 /** ExportLogsServiceRequest to its records, in order. Throws `OtlpDecodeError` when the text is not one. */
 export function decodeLogsRequestJson(text: string): OtlpRecord[] {
@@ -56,7 +56,7 @@ function readRecord(record: JsonObject, place: string, resource: Attributes, sco
 }
 
 /** Integers beyond 2^53 come as their source text, which the readers below take as well. */
-function parseExact(text: string): unknown {
+export function parseExact(text: string): unknown {
   try {
     if (!/[:[,\s]-?\d{16,}[\s,\]}]/.test(text)) return JSON.parse(text);
     const reviver = (_key: string, value: unknown, context?: { readonly source?: string }) =>
@@ -69,7 +69,7 @@ function parseExact(text: string): unknown {
   }
 }
 
-function readAttributes(list: unknown, place: string, depth = 0): Attributes {
+export function readAttributes(list: unknown, place: string, depth = 0): Attributes {
   const attributes: Record<string, FieldValue> = {};
   for (const [index, item] of asList(list, `${place}.attributes`).entries()) {
     const pair = asObject(item, `${place}.attributes[${index}]`);
@@ -103,28 +103,28 @@ function refuse(place: string, what: string): never {
   throw new OtlpDecodeError(`${place} must be ${what}.`);
 }
 
-function asObject(value: unknown, place: string): JsonObject {
+export function asObject(value: unknown, place: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(place, 'an object');
   return value as JsonObject;
 }
 
-function asList(value: unknown, place: string): readonly unknown[] {
+export function asList(value: unknown, place: string): readonly unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : refuse(place, 'an array');
 }
 
-function asText(value: unknown, place: string): string {
+export function asText(value: unknown, place: string): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : refuse(place, 'a string');
 }
 
-function asNumber(value: unknown, place: string): number {
+export function asNumber(value: unknown, place: string): number {
   if (value === undefined || value === null) return 0;
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : refuse(place, 'an integer');
 }
 
-function asBigInt(value: unknown, place: string): bigint {
+export function asBigInt(value: unknown, place: string): bigint {
   if (value === undefined || value === null) return 0n;
   const text = String(value);
   if (!/^\d{1,20}$/.test(text)) return refuse(place, 'a 64-bit integer, as text or number');
@@ -138,7 +138,7 @@ function asInteger(value: unknown, place: string): FieldValue {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-function asDouble(value: unknown, place: string): FieldValue {
+export function asDouble(value: unknown, place: string): FieldValue {
   if (typeof value === 'number') return value;
   if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return value;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;

@@ -85,7 +85,8 @@ function readAttributes(reader: BinaryReader, length: number, depth: number, num
   return attributes;
 }
 
-function keyValueInto(attributes: Record<string, FieldValue>): readonly [WireType, Field] {
+/** A field of KeyValue, put into `attributes`. */
+export function keyValueInto(attributes: Record<string, FieldValue>): readonly [WireType, Field] {
   return nested((reader, length, depth) => {
     let key = '';
     let value: FieldValue = null;
