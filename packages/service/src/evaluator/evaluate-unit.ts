@@ -105,7 +105,7 @@ function findEvents(
     statuses = result.series;
     minutes.push({ rule, minute: each, events, open: openOf(statuses, patterns, rule, each) });
   }
-  return { due, minutes, episodes: keepReachable(episodes, rule, minute), series: statuses };
+  return { due, minutes, episodes: keepReachable(episodes, minute), series: statuses };
 }
 
 const isOpen = ({ resolvedMinute }: Episode) => resolvedMinute === undefined;

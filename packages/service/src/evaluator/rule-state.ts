@@ -1,12 +1,11 @@
 /** What the evaluator remembers of a rule between two minutes. All of it can be made again from the store and the data source. */
 import type { Episode, SeriesStatus } from '@obsiac/model';
-import type { EvaluatedRule } from './evaluated-rule.ts';
 import { EvaluationLog } from './evaluation-log.ts';
 
 export interface RuleState {
   /** The last minute that was evaluated. */
   cursor: number;
-  /** Open episodes, and those that ended within the reach of the rule. */
+  /** Open episodes, and those that ended not long ago: see `keepReachable`. */
   episodes: readonly Episode[];
   /** Every series of the last evaluation. */
   series: readonly SeriesStatus[];
@@ -45,8 +44,22 @@ export function firstMinuteOf(state: RuleState, minute: number): number {
   return Math.max(state.cursor + 1, minute - CATCH_UP + 1);
 }
 
-/** Forgets ended episodes that no window reaches any more. */
-export function keepReachable(episodes: readonly Episode[], rule: EvaluatedRule, minute: number): Episode[] {
-  const oldest = minute - rule.alerting.totalMinutes - rule.alerting.recoverMinutes;
-  return episodes.filter(({ resolvedMinute }) => resolvedMinute === undefined || resolvedMinute >= oldest);
+/** Minutes back that ended episodes matter: the widest window there is, and recovery. A rule may be given a wider window at any time. */
+export const LONGEST_REACH = 1600;
+
+/** What is open, and of each series the last that ended, unless no window reaches it any more. */
+export function keepReachable(episodes: readonly Episode[], minute: number): Episode[] {
+  const open: Episode[] = [];
+  const ended = new Map<string, Episode>();
+  for (const episode of episodes) {
+    const { resolvedMinute, seriesKey } = episode;
+    if (resolvedMinute === undefined) open.push(episode);
+    else if (
+      resolvedMinute >= minute - LONGEST_REACH &&
+      resolvedMinute >= (ended.get(seriesKey)?.resolvedMinute ?? 0)
+    ) {
+      ended.set(seriesKey, episode);
+    }
+  }
+  return [...open, ...ended.values()];
 }

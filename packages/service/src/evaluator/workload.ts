@@ -3,19 +3,16 @@
 import type { Sources } from '../data-source/sources.ts';
 import { guarded } from '../metadata/store.ts';
 import type { AlertEpisodeRow } from '../metadata/tables.ts';
-import { endOrphans } from './ends.ts';
+import { endOrphans, tellUntold } from './ends.ts';
 import { episodesSince, toEpisode } from './episodes.ts';
 import type { EvaluatedRule, UnusableRule, WindowOptions } from './evaluated-rule.ts';
 import type { EvaluatorContext } from './evaluator-context.ts';
 import { loadOrganizationRules, type OrganizationRules } from './organization-rules.ts';
 import { recordUnusable } from './record-errors.ts';
-import { keepReachable, newRuleState, type RuleState } from './rule-state.ts';
+import { keepReachable, LONGEST_REACH, newRuleState, type RuleState } from './rule-state.ts';
 import { type Lease, SHARDS, shardOf } from './shards.ts';
 import { dueMinute } from './slots.ts';
 import { toUnits, type Unit } from './unit.ts';
-
-/** Minutes back that ended episodes are read: the widest window there is, and recovery. */
-const LONGEST_REACH = 1600;
 
 /** Reading takes at most this part of the time: while an `apply` writes thousands of objects, not each of them is followed. */
 const SHARE_OF_TIME = 20;
@@ -109,6 +106,7 @@ export class Workload {
     context.patterns.keepOnly(new Set(this.units().map(({ unit }) => unit.key)));
     await recordUnusable(store, rules.unusable, minute);
     await endOrphans(context, rules, rows, minute);
+    await tellUntold(context, rules, minute);
     const used = new Set(rules.rules.map(({ source }) => source.id));
     await context.watchdog.forget(organization, used, minute, this.#shards.size === SHARDS);
   }
@@ -129,7 +127,7 @@ export class Workload {
       if (state) continue;
       const shard = shardOf(rule.entity.id);
       const lease = this.#shards.get(shard)!;
-      const own = keepReachable((episodes.get(id) ?? []).map(toEpisode), rule, Math.floor(now / 60_000));
+      const own = keepReachable((episodes.get(id) ?? []).map(toEpisode), Math.floor(now / 60_000));
       const cursor = cursorOf(rule, own, heldBefore.has(shard) ? undefined : lease, now);
       this.#context.states.set(id, {
         ...newRuleState(cursor, own),
