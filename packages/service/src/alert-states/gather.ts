@@ -9,7 +9,7 @@ import { shardOf } from '../evaluator/shards.ts';
 import type { Identity } from '../http/authentication.ts';
 import { guarded, type Store } from '../metadata/store.ts';
 import type { AccessTokens } from '../tokens/access-tokens.ts';
-import { type LiveAnswer, type LiveQuery, type LiveRule, liveAnswer, liveRulesOf } from './live.ts';
+import { type LiveAnswer, type LiveQuery, type LiveRule, liveRulesOf, readLiveAnswer } from './live.ts';
 
 /** Milliseconds that another process has for its answer. */
 const PATIENCE = 5000;
@@ -130,7 +130,7 @@ async function askPeer(context: AlertStatesContext, { identity, query }: Gatheri
     signal: AbortSignal.timeout(PATIENCE),
   });
   if (!response.ok) throw new Error(`it answered with status ${response.status}`);
-  const answer = liveAnswer.parse(await response.json());
+  const answer = await readLiveAnswer(await response.json());
   // An address that means "this machine" leads to another process there, or back here.
   if (answer.id !== owner.id) throw new Error(`the evaluator ${answer.id || 'of nobody'} answered in its place`);
   return answer;

@@ -5,6 +5,9 @@ import { BAD, GOOD, type SeriesStatus } from '@obsiac/model';
 import { z } from 'zod';
 import type { Evaluation, Evaluator, RuleView } from '../evaluator/index.ts';
 
+/** Rules described or read between two breaths of the event loop. */
+const BREATH = 500;
+
 const QUALITIES = ['good', 'bad', 'missing'] as const;
 const number = z.number().nullable();
 
@@ -25,7 +28,7 @@ const liveSeries = z.object({
 export type LiveSeries = z.infer<typeof liveSeries>;
 
 /** A rule as its process sees it. Minutes count from 1970. */
-export const liveRule = z.object({
+const liveRule = z.object({
   rule_id: z.string(),
   entity_id: z.string(),
   /** Why it cannot be evaluated as it is written; null: it can. */
@@ -58,6 +61,19 @@ export const liveAnswer = z.object({
 });
 export type LiveAnswer = z.infer<typeof liveAnswer>;
 
+const envelope = liveAnswer.extend({ rules: z.array(z.unknown()) });
+
+/** Reads what another process has answered. @throws ZodError */
+export async function readLiveAnswer(json: unknown): Promise<LiveAnswer> {
+  const { rules: unread, ...answer } = envelope.parse(json);
+  const rules: LiveRule[] = [];
+  for (const [index, rule] of unread.entries()) {
+    if (index % BREATH === BREATH - 1) await breathe();
+    rules.push(liveRule.parse(rule));
+  }
+  return { ...answer, rules };
+}
+
 /** Query of the route between processes. */
 export const liveQuery = z.object({
   /** One rule, with its evaluations. */
@@ -67,9 +83,6 @@ export const liveQuery = z.object({
   limit: z.coerce.number().int().min(0).max(10_000).default(1000),
 });
 export type LiveQuery = z.output<typeof liveQuery>;
-
-/** Rules described between two breaths of the event loop. */
-const BREATH = 500;
 
 /** What this process knows of an organisation's rules, or of one of them. */
 export async function liveRulesOf(evaluator: Evaluator, organizationId: string, query: LiveQuery): Promise<LiveAnswer> {

@@ -30,7 +30,7 @@ export interface RuleSelection {
 }
 
 /** Rules read between two breaths of the event loop. */
-const PAGE = 1000;
+const PAGE = 500;
 
 /** In the order of their ids. */
 export async function readRules(db: Kysely<Tables>, selection: RuleSelection): Promise<StoredRule[]> {

@@ -1,4 +1,5 @@
 /** How many rules and series of each alert manager are in which state. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { AlertSummary } from '@obsiac/api';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Kysely } from 'kysely';
@@ -10,6 +11,16 @@ import type { LiveRule } from './live.ts';
 import { healthOf } from './rule-alerts.ts';
 
 type Group = AlertSummary['alert_groups'][number];
+
+interface RuleFacts {
+  readonly id: string;
+  readonly entity_id: string;
+  readonly is_disabled: number;
+  readonly error_since: number | null;
+}
+
+/** Rules read between two breaths of the event loop. */
+const PAGE = 1000;
 
 export async function readSummary(
   context: AlertStatesContext,
@@ -58,12 +69,26 @@ async function readNames(db: Kysely<Tables>, organizationId: string) {
     .orderBy('name')
     .orderBy('id')
     .execute();
-  const rules = await db
+  const rules: RuleFacts[] = [];
+  for (let after = ''; ; ) {
+    const page = await rulePage(db, organizationId, after);
+    rules.push(...page);
+    if (page.length < PAGE) break;
+    after = page.at(-1)!.id;
+    await breathe();
+  }
+  return { entities, rules };
+}
+
+function rulePage(db: Kysely<Tables>, organizationId: string, after: string): Promise<RuleFacts[]> {
+  return db
     .selectFrom('alert_rules')
     .select(['id', 'entity_id', 'is_disabled', 'error_since'])
     .where('organization_id', '=', organizationId)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(PAGE)
     .execute();
-  return { entities, rules };
 }
 
 function openEpisodes(db: Kysely<Tables>, organizationId: string) {
@@ -101,7 +126,7 @@ function emptyGroup(id: string, name: string): Group {
 
 function count(
   group: Group,
-  rule: { readonly is_disabled: number; readonly error_since: number | null },
+  rule: RuleFacts,
   live: LiveRule | undefined,
   open: { readonly firing: number; readonly since: number } | undefined,
 ): void {
