@@ -53,6 +53,7 @@ export async function openNotifyStore(backend: BackendName): Promise<NotifyStore
     .values({ ...ORGANIZATION, name: 'Acme', revision: 1, created_at: 0 })
     .execute();
   await store.db.insertInto('entities').values(entityRow()).execute();
+  await store.db.insertInto('alert_rules').values(ruleRow()).execute();
   let channels = 0;
   return {
     store,
@@ -91,9 +92,10 @@ export async function openNotifyStore(backend: BackendName): Promise<NotifyStore
     },
     rows: () => store.db.selectFrom('alert_notifications').selectAll().orderBy('id').execute(),
     reset: async () => {
-      for (const table of ['alert_notifications', 'alert_episodes', 'notification_settings'] as const) {
+      for (const table of ['alert_notifications', 'alert_episodes', 'notification_settings', 'alert_rules'] as const) {
         await store.db.deleteFrom(table).execute();
       }
+      await store.db.insertInto('alert_rules').values(ruleRow()).execute();
       clock.minute = MIDNIGHT;
       clock.extraMs = 0;
     },

@@ -1,7 +1,6 @@
 /** What the evaluator hands to the notifier: all that a message may tell of one rule at one minute. */
 import type { AlertEvent, Episode } from '@obsiac/model';
-import type { Transaction } from 'kysely';
-import type { AlertRuleRow, DataSourceOutageRow, EntityRow, KpiRow, Tables } from '../metadata/tables.ts';
+import type { AlertRuleRow, DataSourceOutageRow, EntityRow, KpiRow } from '../metadata/tables.ts';
 
 /** A channel that is attached to an entity for a severity. */
 export interface ChannelBinding {
@@ -73,13 +72,3 @@ export interface OutageContext {
   readonly outage: DataSourceOutageRow;
   readonly publicUrl: string;
 }
-
-/** `enqueueNotifications` of this folder. */
-export type EnqueueNotifications = (
-  tx: Transaction<Tables>,
-  context: NotifyContext,
-  moment: NotifyMoment,
-) => Promise<number>;
-
-/** `enqueueOutage` of this folder. */
-export type EnqueueOutage = (tx: Transaction<Tables>, context: OutageContext, moment: NotifyMoment) => Promise<number>;

@@ -18,9 +18,9 @@ import {
 } from '../../test/notify.ts';
 import { BACKENDS, cannotRun, stopDatabases } from '../../test/service.ts';
 import type { DataSourceOutageRow } from '../metadata/tables.ts';
+import { tellAbandonedEnds } from './abandoned.ts';
 import { enqueueOutage } from './outage.ts';
 import { pruneOutbox } from './prune.ts';
-import { rulesWithUnsentResolves } from './rows.ts';
 
 afterAll(stopDatabases);
 
@@ -44,7 +44,8 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('the outbox on $backend'
 
     const at = (minute: number, rest: Omit<Minute, 'minute'> = {}) => enqueueMinute(outbox, { minute, ...rest });
     const said = async () => told(await outbox.rows());
-    const untold = async () => (await rulesWithUnsentResolves(outbox.store.db)).map(({ ruleId }) => ruleId);
+    /** Units whose end is still to be told. */
+    const untold = async () => (await outbox.rows()).filter(({ closed }) => closed === 0).map(({ unit_id }) => unit_id);
 
     /** Writes an open or ended episode, as the evaluator does. */
     const keep = (episode: Episode, resolvedMinute: number | null = null) =>
@@ -322,13 +323,12 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('the outbox on $backend'
     it.each(mutes)('is its end after %s when the beginning was said before', async (_name, quiet) => {
       await at(MIDNIGHT - 5, { open: [opened(a)], events: [fired(a)] });
       await keep(a);
-      expect(await untold()).toEqual([]);
       await at(MIDNIGHT, { open: [opened(a)], ...quiet });
       await outbox.store.db.deleteFrom('alert_episodes').execute();
       await keep(a, MIDNIGHT + 10);
       await at(MIDNIGHT + 10, { events: [ended(a, MIDNIGHT + 10, 'no_data')], ...quiet });
       expect(await said()).toEqual([`trigger ${a.id} → pager`]);
-      expect(await untold()).toEqual(['rule-1']);
+      expect(await untold()).toEqual([a.id]);
       await at(MIDNIGHT + 31);
       expect(await untold()).toEqual([]);
       expect(await said()).toEqual([`trigger ${a.id} → pager`, `resolve ${a.id} → pager`]);
@@ -352,8 +352,8 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('the outbox on $backend'
       await snooze((MIDNIGHT + 20) * 60);
       await at(MIDNIGHT + 10, { events: [ended(a, MIDNIGHT + 10)] });
       expect((await said()).slice(2)).toEqual([`resolve ${a.id} → pager`]);
-      expect(await untold()).toEqual(['rule-1']);
-      await at(MIDNIGHT + 20, { gone: true });
+      expect(await untold()).toEqual([a.id]);
+      await at(MIDNIGHT + 20);
       expect((await said()).slice(2)).toEqual([`resolve ${a.id} → pager`, `resolve ${a.id} → chat`]);
     });
 
@@ -383,6 +383,33 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('the outbox on $backend'
       await at(MIDNIGHT + 3, { gone: true, events: [ended(a, MIDNIGHT + 3, 'rule_deleted')] });
       expect(await said()).toEqual([`trigger ${a.id} → pager`, `resolve ${a.id} → pager`]);
       expect(messageIn((await outbox.rows())[1]!).reason).toBe('The rule was deleted.');
+    });
+
+    it('is its end when a rule that is muted is deleted or disabled, and no evaluator asks any more', async () => {
+      const snoozed = (MIDNIGHT + 600) * 60;
+      await outbox.attach(await outbox.addChannel({ name: 'chat' }));
+      await at(MIDNIGHT, { open: [opened(a)], events: [fired(a)] });
+      await keep(a);
+      await outbox.store.db
+        .updateTable('notification_settings')
+        .set({ snooze_until: snoozed })
+        .where('name', '=', 'chat')
+        .execute();
+      await at(MIDNIGHT + 5, { events: [ended(a, MIDNIGHT + 5)], rule: { mute_until: -1 } });
+      expect(await tellAbandonedEnds(outbox.store)).toBe(0);
+      await outbox.store.db
+        .updateTable('alert_episodes')
+        .set({ resolved_minute: MIDNIGHT + 5, reason: 'recovered' })
+        .execute();
+      expect(await tellAbandonedEnds(outbox.store)).toBe(0);
+      await outbox.store.db.updateTable('alert_rules').set({ is_disabled: 1 }).execute();
+      expect(await tellAbandonedEnds(outbox.store)).toBe(2);
+      expect(await tellAbandonedEnds(outbox.store)).toBe(0);
+      const rows = (await outbox.rows()).slice(2);
+      expect(rows.map(({ event, next_attempt_at }) => [event, next_attempt_at])).toEqual([
+        ['resolve', outbox.store.now()],
+        ['resolve', snoozed * 1000],
+      ]);
     });
 
     it('is said to a channel that is attached while it fires', async () => {

@@ -15,8 +15,8 @@ import { type Unit, unitsOf } from './units.ts';
 
 /**
  * Puts into the outbox what is to be said of one rule at one minute: what fires, what still fires, what ended. Call it in the
- * transaction that writes the episodes, for each minute in order, for every rule with open episodes, with events, or of
- * `rulesWithUnsentResolves`.
+ * transaction that writes the episodes, for each minute in order, for every rule with open episodes, with events, or with an end that
+ * a mute holds back (`closed` is 0 on a row of the rule).
  * @returns how many messages are new
  */
 export async function enqueueNotifications(

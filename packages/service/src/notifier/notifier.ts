@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import { Agent, type Dispatcher } from 'undici';
 import type { Store } from '../metadata/store.ts';
+import { tellAbandonedEnds } from './abandoned.ts';
 import { backoff } from './deliver/backoff.ts';
 import { readChannel } from './deliver/channel.ts';
 import { CLAIM_FOR, type ClaimedRow, claimDue } from './deliver/claim.ts';
@@ -44,6 +45,7 @@ const CONCURRENCY = 16;
 
 /** Milliseconds between two looks into the outbox. */
 const POLL = 1000;
+const TELL_EVERY = 60_000;
 const PRUNE_EVERY = 3_600_000;
 
 /** Milliseconds for an attempt and for its connection. */
@@ -61,14 +63,11 @@ export function createAgent(): Agent {
 export function createNotifier(options: NotifierOptions): Notifier {
   const agent = options.dispatcher === undefined ? createAgent() : undefined;
   const work = new Work({ ...options, dispatcher: options.dispatcher ?? agent! });
+  const chores = createChores(options);
   let timer: NodeJS.Timeout | undefined;
-  let prunedAt = 0;
   const tick = async (): Promise<void> => {
     await work.pump();
-    const now = options.store.now();
-    if (now - prunedAt < PRUNE_EVERY) return;
-    prunedAt = now;
-    await pruneOutbox(options.store.db, now).catch((error: unknown) => options.log.warn(error, 'outbox not pruned'));
+    await chores();
   };
   return {
     start: () => {
@@ -80,7 +79,30 @@ export function createNotifier(options: NotifierOptions): Notifier {
       await work.stop();
       if (agent && !agent.closed && !agent.destroyed) await agent.close();
     },
-    deliverDue: () => work.deliverDue(),
+    deliverDue: async () => {
+      await chores();
+      return work.deliverDue();
+    },
+  };
+}
+
+/** What is to be done now and then, whoever does it. */
+function createChores({ store, log }: NotifierOptions): () => Promise<void> {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = store.now();
+    try {
+      if (now - toldAt >= TELL_EVERY) {
+        toldAt = now;
+        await tellAbandonedEnds(store);
+      }
+      if (now - prunedAt < PRUNE_EVERY) return;
+      prunedAt = now;
+      await pruneOutbox(store.db, now);
+    } catch (error) {
+      log.warn(error, 'the outbox cannot be tidied now');
+    }
   };
 }
 

@@ -64,8 +64,7 @@ async function endOutage(
       ended_at: outage.ended_minute! * 60,
       reason: 'The data source answers again.',
     };
-    const draft = resolveDraft(organization.id, outage.data_source_id, trigger, channel, message);
-    return { ...draft, notBefore: (channel?.snooze_until ?? 0) * 1000 };
+    return resolveDraft(organization.id, outage.data_source_id, trigger, channel, message);
   });
   await closeTriggers(tx, ids);
   return insertDrafts(tx, drafts, moment);

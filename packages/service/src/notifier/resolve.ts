@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   rule_deleted: 'The rule was deleted.',
 };
 
-/** The resolves of triggers whose units are over; those of snoozed channels come later. */
+/** The resolves of triggers whose units are over; those of snoozed channels come later, while there is a rule. */
 export async function resolvesOf(
   tx: Kysely<Tables>,
   context: NotifyContext,
@@ -31,8 +31,11 @@ export async function resolvesOf(
 ): Promise<Resolve[]> {
   if (over.length === 0) return [];
   const snoozed = snoozedBindings(context, nowMs);
+  // Nobody asks again for a rule that is gone: its messages wait in the outbox until their channels wake.
+  const waits = context.definition === undefined;
   const heard = (await withChannels(tx, context.organization, over)).filter(
-    ({ channel }) => channel === undefined || !(snoozed.has(channel.id) || isUntil(channel.snooze_until, nowMs)),
+    ({ channel }) =>
+      waits || channel === undefined || !(snoozed.has(channel.id) || isUntil(channel.snooze_until, nowMs)),
   );
   const messages = await readMessages(
     tx,
@@ -93,6 +96,7 @@ export function resolveDraft(
     message,
     closed: true,
     suppressed: whySilent(channel),
+    notBefore: (channel?.snooze_until ?? 0) * 1000,
   };
 }
 

@@ -171,36 +171,3 @@ export async function channelsOf(tx: Kysely<Tables>, organizationId: string): Pr
     .orderBy('id')
     .execute();
 }
-
-/** A rule that nothing fires for and of which an end is still to be told. */
-export interface UntoldRule {
-  readonly organizationId: string;
-  readonly entityId: string;
-  readonly ruleId: string;
-}
-
-/**
- * Rules without an open episode whose end has not been told to every channel that heard of the beginning: they were muted, or are gone.
- * `enqueueNotifications` is to be called for them each minute, with nothing open, until they are no longer here.
- */
-export async function rulesWithUnsentResolves(db: Kysely<Tables>): Promise<UntoldRule[]> {
-  const rows = await db
-    .selectFrom('alert_notifications as told')
-    .select(['told.organization_id', 'told.entity_id', 'told.rule_id'])
-    .distinct()
-    .where('told.closed', '=', sql.lit(0))
-    .where('told.entity_id', '<>', '')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('alert_episodes as episode')
-            .select('episode.id')
-            .whereRef('episode.entity_id', '=', 'told.entity_id')
-            .whereRef('episode.rule_id', '=', 'told.rule_id')
-            .where('episode.resolved_minute', 'is', null),
-        ),
-      ),
-    )
-    .execute();
-  return rows.map((row) => ({ organizationId: row.organization_id, entityId: row.entity_id, ruleId: row.rule_id }));
-}
