@@ -73,6 +73,8 @@ export interface World {
   readonly app: App;
   /** One for each evaluator. */
   readonly apps: readonly App[];
+  /** Where the first process keeps its metadata. */
+  readonly database: { readonly dataDir: string; readonly databaseUrl: string | undefined };
   /** Name of the metric that rules and samples are of unless told. */
   readonly metric: string;
   readonly received: Received[];
@@ -101,6 +103,8 @@ export interface World {
   attach(channel: ChannelName, entity: string, severity?: 'breach' | 'threat'): Promise<void>;
   detach(channel: ChannelName, entity: string): Promise<void>;
   channelId(channel: ChannelName): number;
+  /** What the document of a channel says when all is well. */
+  destination(channel: ChannelName): string;
   /** How the receiver of a channel answers from now on; undefined: as when all is well. */
   answer(channel: ChannelName, reply: Reply | undefined, headers?: Readonly<Record<string, string>>): void;
   /** What came, one line for each message: `12 trigger host=a`; with `channel` left out `12 pager trigger host=a`. */
@@ -163,6 +167,10 @@ class TestWorld implements World {
 
   get apps(): readonly App[] {
     return this.#apps;
+  }
+
+  get database(): World['database'] {
+    return { dataDir: path.join(this.#dataDir, '0'), databaseUrl: this.#options.databaseUrl };
   }
 
   get metric(): string {
@@ -378,6 +386,10 @@ class TestWorld implements World {
     const id = this.#channelIds.get(channel);
     if (id === undefined) throw new Error(`the world has no channel ${channel}`);
     return id;
+  }
+
+  destination(channel: ChannelName): string {
+    return this.#receivers!.destination(channel);
   }
 
   async stop(): Promise<void> {
