@@ -1,7 +1,15 @@
 /** What a macro knows of a series from the last 24 hours and the previous days, kept for ten minutes at a time. */
 import type { Macro } from '../model.ts';
 import { type MinuteSeries, signedCopy } from './minute-series.ts';
-import { DAY_MINUTES, directionOf, type PatternKind, patternReach, SHAPES } from './shape.ts';
+import {
+  DAY_MINUTES,
+  directionOf,
+  LEAST_SEASON_DAYS,
+  type PatternKind,
+  patternReach,
+  SHAPES,
+  TAIL_REFRESH_MINUTES,
+} from './shape.ts';
 import { isSample, quantile, sortedSamples } from './sorted-window.ts';
 import { deviations, statistics } from './statistic.ts';
 
@@ -23,7 +31,7 @@ export interface PatternHistory {
   readonly residualMinutes: number;
   /** Noise width by a tail quantile of the residuals of 24 hours; 0 when fewer than six hours are known. */
   readonly tailWidth: number;
-  /** Noise width by the deviations of 24 hours, for series whose season is not yet known; 0 for spikes. */
+  /** Noise width by the deviations of 24 hours, for series whose season is not yet known; 0 when it is, and for spikes. */
   readonly driftWidth: number;
   /** Whether every sample of it is a whole number. */
   readonly integers: boolean;
@@ -59,7 +67,7 @@ export function buildPatternHistory(
     builtAt,
     residualMinutes: residuals.length,
     tailWidth: tailWidth(kind, residuals),
-    driftWidth: driftWidth(kind, known.deviations, values.length - 1),
+    driftWidth: driftWidth(kind, known.deviations, values.length - 1, days),
     integers: values.every((value) => !isSample(value) || Number.isInteger(value)),
     days,
   };
@@ -91,10 +99,25 @@ function withoutGlitches(residuals: Float64Array): number {
  * Width (c): what usually happens within a day, up to the lag before `at`, so that a change does not hide itself.
  * It makes a macro dull on a series with a strong daily shape.
  */
-export function driftWidth(kind: PatternKind, deviated: Float64Array, at: number): number {
-  if (kind === 'spike') return 0;
+export function driftWidth(
+  kind: PatternKind,
+  deviated: Float64Array,
+  at: number,
+  days: readonly Float64Array[],
+): number {
+  if (kind === 'spike' || isSeasonKnown(kind, days)) return 0;
   const sorted = sortedSamples(deviated, at + 1 - DAY_MINUTES, at + 1 - SHAPES[kind].lag);
   if (sorted.length < LEAST_DEVIATIONS) return 0;
   if (kind === 'changepoint') return Math.max(quantile(sorted, 0.95) / 1.645, 0);
   return Math.max(quantile(sorted, 0.9), -quantile(sorted, 0.1), 0) / 1.2816;
+}
+
+/** Whether three days are known around each of the minutes that the history serves, so that the width is not asked for. */
+function isSeasonKnown(kind: PatternKind, days: readonly Float64Array[]): boolean {
+  const { guard } = SHAPES[kind];
+  const whole = days.filter((day) => {
+    const missing = day.reduce((count, deviation) => (isSample(deviation) ? count : count + 1), 0);
+    return day.length >= 2 * guard + TAIL_REFRESH_MINUTES && missing <= guard;
+  });
+  return whole.length >= LEAST_SEASON_DAYS;
 }

@@ -16,7 +16,21 @@ export function sortedSamples(values: Float64Array, from: number, to: number): F
     const value = values[i]!;
     if (isSample(value)) out[count++] = value;
   }
-  return out.subarray(0, count).sort();
+  const samples = out.subarray(0, count);
+  return count <= FEW ? insertionSort(samples) : samples.sort();
+}
+
+/** Below about this many samples a call of the built-in sort costs more than the sorting. */
+const FEW = 64;
+
+function insertionSort(samples: Float64Array): Float64Array {
+  for (let i = 1; i < samples.length; i++) {
+    const value = samples[i]!;
+    let at = i;
+    for (; at > 0 && samples[at - 1]! > value; at--) samples[at] = samples[at - 1]!;
+    samples[at] = value;
+  }
+  return samples;
 }
 
 /** Quantile of ascending values, interpolated linearly (type 7 of Hyndman and Fan 1996); NaN of none. */

@@ -138,7 +138,7 @@ class Histories {
       builtAt,
       residualMinutes: this.#tail.count,
       tailWidth: tail,
-      driftWidth: driftWidth(this.kind, this.deviations, at),
+      driftWidth: driftWidth(this.kind, this.deviations, at, days),
       integers: part.every((value) => !isSample(value) || Number.isInteger(value)),
       days,
     };
