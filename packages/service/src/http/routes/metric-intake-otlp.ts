@@ -57,6 +57,7 @@ async function decode(
   const { body: limit } = metrics.limits;
   const body = await gunzipped(await readBody(request, limit, lease), limit);
   await lease.reserve(body.length * WORKING_FACTOR);
-  const decoded = encoding === 'json' ? decodeMetricsRequestJson(body.toString('utf8')) : decodeMetricsRequest(body);
+  const decoded =
+    encoding === 'json' ? decodeMetricsRequestJson(body.toString('utf8')) : await decodeMetricsRequest(body);
   return convertMetrics(decoded, org, deltas);
 }

@@ -406,13 +406,21 @@ describe('the engine', () => {
       }
     };
     const senders = [sender(0), sender(1)];
-    for (let round = 0; round < 3; round += 1) {
+    let killed = 0;
+    const ready = async () => {
       await service.app.logs!.store.whenReady();
+      // The death of an engine is noticed a moment after it.
+      for (; pid() === killed; await service.app.logs!.store.whenReady()) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    for (let round = 0; round < 3; round += 1) {
+      await ready();
       await new Promise((resolve) => setTimeout(resolve, 700 + 130 * round));
-      process.kill(pid(), 'SIGKILL');
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      killed = pid();
+      process.kill(killed, 'SIGKILL');
     }
-    await service.app.logs!.store.whenReady();
+    await ready();
     await new Promise((resolve) => setTimeout(resolve, 500));
     sending = false;
     await Promise.all(senders);

@@ -1,4 +1,5 @@
 /** Turns the requests of a moment into the rows of one insert into each table. */
+import { Breather } from '../breather.ts';
 import type { IncomingMetadata, IncomingSeries } from '../incoming.ts';
 import type { KnownSeries } from './known-series.ts';
 import { RowWriter } from './row-writer.ts';
@@ -25,12 +26,13 @@ export const DAY_MS = 86_400_000;
  * @param version of the first request's rows; each request, and each repetition of a series in it, takes the next one. The version after
  * the last one that was used comes back.
  */
-export function buildBatch(
+export async function buildBatch(
   requests: readonly WriteRequest[],
   known: KnownSeries,
   version: number,
-): { readonly batch: Batch; readonly version: number } {
+): Promise<{ readonly batch: Batch; readonly version: number }> {
   const rows = { samples: new RowWriter(), series: new RowWriter(), metadata: new RowWriter() };
+  const breather = new Breather();
   const fresh = new Map<string, readonly [number, string]>();
   let next = version;
   for (const { org, series, metadata } of requests) {
@@ -40,6 +42,7 @@ export function buildBatch(
       const key = `${org} ${id.toString('latin1')}`;
       const own = (versions.get(key) ?? next - 1) + 1;
       versions.set(key, writeSamples(rows.samples, org, id, each, own));
+      await breather.pause();
       for (const day of daysOf(each.times)) {
         const mark = `${day} ${key}`;
         if (known.has(day, key) || fresh.has(mark)) continue;

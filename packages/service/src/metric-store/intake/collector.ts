@@ -106,7 +106,7 @@ export class Collector {
     this.#known.follow(engine.generation());
     // Microseconds: later than what an earlier run of the service has written, as long as the clock is.
     const first = Math.max(this.#version, Math.round(now() * 1000));
-    const { batch, version } = buildBatch(requests, this.#known, first);
+    const { batch, version } = await buildBatch(requests, this.#known, first);
     this.#version = version;
     // A series without samples is of no harm, samples without their series would be lost.
     await this.#insert('metric_series', 'org, day, name, id, names, values, version', batch.series);

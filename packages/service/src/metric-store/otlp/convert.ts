@@ -1,5 +1,6 @@
 /** Turns OTLP metrics into series as Prometheus has them (OpenTelemetry specification, compatibility/prometheus_and_openmetrics.md). */
 import type { FieldValue } from '@obsiac/model';
+import { Breather } from '../breather.ts';
 import { type IncomingMetadata, type IncomingMetrics, type IncomingSeries, readLabels } from '../incoming.ts';
 import { RefusedCounts } from '../wire/refused-counts.ts';
 import { type Attributes, DELTA, type Metric, NO_RECORDED_VALUE, type Point, type ResourceMetrics } from './data.ts';
@@ -16,9 +17,13 @@ const IDENTITY = new Set(['service.name', 'service.namespace', 'service.instance
 const MS = 1_000_000n;
 
 /** @param owner of the sums of differences, such as the id of an organisation */
-export function convertMetrics(request: readonly ResourceMetrics[], owner: string, deltas: DeltaSums): Converted {
+export async function convertMetrics(
+  request: readonly ResourceMetrics[],
+  owner: string,
+  deltas: DeltaSums,
+): Promise<Converted> {
   const conversion = new Conversion(owner, deltas);
-  for (const each of request) conversion.resource(each);
+  for (const each of request) await conversion.resource(each);
   return conversion.result();
 }
 
@@ -28,6 +33,7 @@ class Conversion {
   readonly #series: IncomingSeries[] = [];
   readonly #metadata = new Map<string, IncomingMetadata>();
   readonly #refused = new RefusedCounts();
+  readonly #breather = new Breather();
   readonly #added: (readonly [key: string, time: number, difference: number])[] = [];
 
   constructor(owner: string, deltas: DeltaSums) {
@@ -46,7 +52,7 @@ class Conversion {
     };
   }
 
-  resource({ resource, scopes }: ResourceMetrics): void {
+  async resource({ resource, scopes }: ResourceMetrics): Promise<void> {
     const target = targetLabels(resource);
     let newest = 0n;
     for (const { scope, metrics } of scopes) {
@@ -55,6 +61,7 @@ class Conversion {
       if (scope.version !== '') common.set('otel_scope_version', scope.version);
       for (const metric of metrics) {
         this.#metric(metric, common);
+        await this.#breather.pause();
         for (const { time } of metric.points) if (time > newest) newest = time;
       }
     }

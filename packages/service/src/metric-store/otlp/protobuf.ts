@@ -16,9 +16,9 @@ import {
 type Entry = Fields[number];
 
 /** @throws UndecodableMetrics, OtlpDecodeError */
-export function decodeMetricsRequest(bytes: Uint8Array): ResourceMetrics[] {
+export async function decodeMetricsRequest(bytes: Uint8Array): Promise<ResourceMetrics[]> {
   const found: ResourceMetrics[] = [];
-  readBody(bytes, 'ExportMetricsServiceRequest', {
+  await readBody(bytes, 'ExportMetricsServiceRequest', {
     1: message((reader, end) => found.push(readResourceMetrics(reader, end))),
   });
   return found;

@@ -1,5 +1,6 @@
 /** Reads protobuf messages of unknown senders: bounded by their own length, unknown fields skipped. */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { Breather } from '../breather.ts';
 import { UndecodableMetrics } from '../incoming.ts';
 
 type Field = (reader: BinaryReader, end: number) => void;
@@ -9,12 +10,18 @@ export type Fields = Readonly<Record<number, readonly [WireType, Field]>>;
 
 /** Reads the message that ends at `end`. @throws UndecodableMetrics */
 export function readFields(reader: BinaryReader, end: number, fields: Fields): void {
-  while (reader.pos < end) {
-    const [number, wireType] = reader.tag();
-    const field = fields[number];
-    if (field !== undefined && field[0] === wireType) field[1](reader, end);
-    else reader.skip(wireType, number);
-  }
+  while (reader.pos < end) readField(reader, end, fields);
+  requireEnd(reader, end);
+}
+
+function readField(reader: BinaryReader, end: number, fields: Fields): void {
+  const [number, wireType] = reader.tag();
+  const field = fields[number];
+  if (field !== undefined && field[0] === wireType) field[1](reader, end);
+  else reader.skip(wireType, number);
+}
+
+function requireEnd(reader: BinaryReader, end: number): void {
   if (reader.pos !== end) throw new UndecodableMetrics('A field of the protobuf body is longer than its message.');
 }
 
@@ -50,10 +57,16 @@ export function integerInto<K extends string>(target: Record<K, number>, key: K)
   ];
 }
 
-/** Reads a whole body. @throws UndecodableMetrics whatever is wrong with it */
-export function readBody(bytes: Uint8Array, name: string, fields: Fields): void {
+/** Reads a whole body, with pauses between its fields. @throws UndecodableMetrics whatever is wrong with it */
+export async function readBody(bytes: Uint8Array, name: string, fields: Fields): Promise<void> {
+  const breather = new Breather();
+  const reader = new BinaryReader(bytes);
   try {
-    readFields(new BinaryReader(bytes), bytes.length, fields);
+    while (reader.pos < bytes.length) {
+      readField(reader, bytes.length, fields);
+      await breather.pause();
+    }
+    requireEnd(reader, bytes.length);
   } catch (error) {
     if (error instanceof UndecodableMetrics) throw error;
     throw new UndecodableMetrics(`The body is not a ${name} in protobuf.`, error);

@@ -18,9 +18,9 @@ const series = fc.record({
   samples: fc.array(sample, { minLength: 1, maxLength: 20 }),
 });
 
-it('gives every sample as it was sent', () => {
-  fc.assert(
-    fc.property(fc.array(series, { minLength: 1, maxLength: 5 }), (all) => {
+it('gives every sample as it was sent', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(series, { minLength: 1, maxLength: 5 }), async (all) => {
       const sent = all.map(({ labels, start, samples }, index) => {
         let time = start;
         return {
@@ -36,7 +36,7 @@ it('gives every sample as it was sent', () => {
       // All series in one request, whatever their times.
       const [body, ...more] = [...remoteWriteBodies(sent)];
       expect(more).toEqual([]);
-      const found = decodeWriteRequest(decompressSnappy(body!, 1 << 24));
+      const found = await decodeWriteRequest(decompressSnappy(body!, 1 << 24));
       expect(found.refused).toEqual([]);
       expect(found.series).toEqual(
         sent.map(({ labels, times, values, stale }) => ({
@@ -51,12 +51,12 @@ it('gives every sample as it was sent', () => {
   );
 });
 
-it('refuses what is no request, and never fails otherwise', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+it('refuses what is no request, and never fails otherwise', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (bytes) => {
       for (const decode of [decodeWriteRequest, decodeWriteRequestV2]) {
         try {
-          decode(bytes);
+          await decode(bytes);
         } catch (error) {
           expect(error).toBeInstanceOf(UndecodableMetrics);
         }

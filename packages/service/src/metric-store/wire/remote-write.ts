@@ -102,9 +102,9 @@ function typeName(number: number): string {
 }
 
 /** @throws UndecodableMetrics */
-export function decodeWriteRequest(bytes: Uint8Array): IncomingMetrics {
+export async function decodeWriteRequest(bytes: Uint8Array): Promise<IncomingMetrics> {
   const collected = new Collected();
-  readBody(bytes, 'prometheus.WriteRequest', {
+  await readBody(bytes, 'prometheus.WriteRequest', {
     1: message((reader, end) => {
       const pairs: [string, string][] = [];
       const samples = new Samples();
@@ -147,10 +147,10 @@ interface BareSeries {
 }
 
 /** Version 2.0: texts stand in one table and are referred to by their place in it. @throws UndecodableMetrics */
-export function decodeWriteRequestV2(bytes: Uint8Array): IncomingMetrics {
+export async function decodeWriteRequestV2(bytes: Uint8Array): Promise<IncomingMetrics> {
   const symbols: string[] = [];
   const found: BareSeries[] = [];
-  readBody(bytes, 'io.prometheus.write.v2.Request', {
+  await readBody(bytes, 'io.prometheus.write.v2.Request', {
     4: [WireType.LengthDelimited, (reader) => void symbols.push(reader.string())],
     5: message((reader, end) => found.push(readSeriesV2(reader, end))),
   });
