@@ -1,4 +1,5 @@
 /** Alerting as one part of the service: data sources, evaluator and notifier, as the roles of the process say. */
+import { hostname } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import { createSources, type OwnSourceFactory } from './data-source/sources.ts';
@@ -36,6 +37,15 @@ export function hasRole(settings: Pick<Settings, 'roles'>, role: Role): boolean 
   return settings.roles === 'all' || settings.roles.split(',').includes(role);
 }
 
+/** The address for other processes: one that means "this machine" would lead them to themselves. */
+function advertised(settings: Settings, origin: string): string {
+  if (settings.advertise_url !== undefined || origin === '') return settings.advertise_url ?? '';
+  if (settings.host !== '0.0.0.0' && settings.host !== '::') return origin;
+  const url = new URL(origin);
+  url.hostname = hostname();
+  return url.origin;
+}
+
 export function openAlerting(settings: Settings, parts: AlertingParts): Alerting {
   const { store, registry, log } = parts;
   const sources = createSources({ store, embedded: parts.embedded, logs: parts.logs });
@@ -45,7 +55,7 @@ export function openAlerting(settings: Settings, parts: AlertingParts): Alerting
         sources,
         log,
         registry,
-        address: parts.origin,
+        address: () => advertised(settings, parts.origin()),
         publicUrl: parts.publicUrl,
         window: { recoverMinutes: settings.recover_minutes, missing: settings.missing_minutes },
         seriesLimit: settings.series_limit,

@@ -171,6 +171,11 @@ export const settingsSchema = z
       .describe(
         'What this process does: `all`, or some of `api`, `intake`, `evaluator`, `notifier` with commas. Every process answers the API.',
       ),
+    advertise_url: httpUrl
+      .optional()
+      .describe(
+        'Address under which the other processes of an installation reach this one. Default: where it listens, by the name of its machine when that is every address.',
+      ),
     recover_minutes: wholeNumber(1, 1440)
       .default(10)
       .describe('Minutes in a row that a rule must not be met before its alert resolves.'),
