@@ -25,7 +25,6 @@ const NAMED = {
   Metadata: wire.metadata,
   MetadataDocument: wire.metadataDocument,
   Notification: wire.notification,
-  NotificationMessage: wire.notificationMessage,
   Organization: wire.organization,
 } as const;
 

@@ -116,6 +116,8 @@ describe('every route below an organisation', () => {
       '/entities/{entity}/alert-rules/{rule}': ruleBody(),
       '/notification_settings/{id}': { name: 'x', type: 'slack', destination: 'https://x' },
       '/notification_settings/{id}/attach': { entity_id: ids['entity'], severity: 'breach' },
+      '/notification_settings/{id}/test': {},
+      '/notifications/{id}/resend': {},
       '/datasources/{id}': { name: 'x', url: 'https://x' },
     };
     const own = (await service.call('read', 'GET', '/datasources')).body[0].id;

@@ -121,7 +121,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('notifications on $backe
           message: JSON.stringify(message!.message),
           minute: 1,
           grouped: 0,
-          closed: 0,
+          closed: 1,
           status: 'dead',
           attempts: 3,
           created_at: 1_000_500,
@@ -212,7 +212,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('notifications on $backe
       expect(openapi.paths[`${base}/notifications`].get.operationId).toBe('listNotifications');
       expect(openapi.paths[`${base}/notifications/{id}/resend`].post.operationId).toBe('resendNotification');
       expect(openapi.paths[`${base}/notification_settings/{id}/test`].post.operationId).toBe('testNotificationChannel');
-      expect(openapi.components.schemas.NotificationMessage).toBeDefined();
+      expect(openapi.components.schemas.Notification).toBeDefined();
     });
   });
 });
