@@ -70,19 +70,24 @@ const rules = fc.array(
   { minLength: RULES, maxLength: RULES },
 );
 
-const moments = fc.array(
-  fc.oneof(
-    { weight: 8, arbitrary: fc.constant<Moment>({ looks: [0, 1], restarts: [] }) },
-    { weight: 2, arbitrary: fc.constant<Moment>({ looks: [1, 0], restarts: [] }) },
-    { weight: 2, arbitrary: fc.constant<Moment>({ looks: [0], restarts: [] }) },
-    { weight: 2, arbitrary: fc.constant<Moment>({ looks: [1], restarts: [] }) },
-    { weight: 3, arbitrary: fc.constant<Moment>({ looks: [], restarts: [] }) },
-    { weight: 1, arbitrary: fc.constant<Moment>({ looks: [0, 1], restarts: [0] }) },
-    { weight: 1, arbitrary: fc.constant<Moment>({ looks: [0, 1], restarts: [1] }) },
-    { weight: 1, arbitrary: fc.constant<Moment>({ looks: [], restarts: [0, 1] }) },
-  ),
-  { minLength: MINUTES, maxLength: MINUTES },
-);
+const CALM: Moment = { looks: [0, 1], restarts: [] };
+
+/** The first minutes are calm: a rule begins when a process sees it for the first time. */
+const moments = fc
+  .array(
+    fc.oneof(
+      { weight: 8, arbitrary: fc.constant(CALM) },
+      { weight: 2, arbitrary: fc.constant<Moment>({ looks: [1, 0], restarts: [] }) },
+      { weight: 2, arbitrary: fc.constant<Moment>({ looks: [0], restarts: [] }) },
+      { weight: 2, arbitrary: fc.constant<Moment>({ looks: [1], restarts: [] }) },
+      { weight: 3, arbitrary: fc.constant<Moment>({ looks: [], restarts: [] }) },
+      { weight: 1, arbitrary: fc.constant<Moment>({ looks: [0, 1], restarts: [0] }) },
+      { weight: 1, arbitrary: fc.constant<Moment>({ looks: [0, 1], restarts: [1] }) },
+      { weight: 1, arbitrary: fc.constant<Moment>({ looks: [], restarts: [0, 1] }) },
+    ),
+    { minLength: MINUTES - 2, maxLength: MINUTES - 2 },
+  )
+  .map((all) => [CALM, CALM, ...all]);
 
 const RECOVER = fc.integer({ min: 1, max: 5 });
 

@@ -1,8 +1,7 @@
-/** Ends that no sample brings: a rule was disabled, or deleted with or without its entity. */
+/** Ends episodes that no sample ends: their rule was disabled, or deleted with or without its entity. */
 import { type AlertEvent, type EndReason, endEpisodes } from '@obsiac/model';
-import type { Transaction } from 'kysely';
 import { guarded } from '../metadata/store.ts';
-import type { AlertEpisodeRow, Tables } from '../metadata/tables.ts';
+import type { AlertEpisodeRow } from '../metadata/tables.ts';
 import { enqueueNotifications } from '../notifier/index.ts';
 import { type EpisodeFacts, recordEvents, toEpisode } from './episodes.ts';
 import type { EvaluatorContext } from './evaluator-context.ts';
@@ -16,7 +15,7 @@ export async function endOrphans(
   rows: readonly AlertEpisodeRow[],
   minute: number,
 ): Promise<number> {
-  const living = livingRules(organization);
+  const living = new Set([...organization.rules, ...organization.unusable].map(({ row }) => row.id));
   const orphans = rows.filter(
     (row) =>
       row.resolved_minute === null && !living.has(row.rule_id) && context.leases.held.has(shardOf(row.entity_id)),
@@ -26,23 +25,6 @@ export async function endOrphans(
     await endRule(context, organization, episodes, { reason, minute });
   }
   return orphans.length;
-}
-
-function livingRules({ rules, unusable }: OrganizationRules): ReadonlySet<string> {
-  return new Set([...rules, ...unusable].map(({ row }) => row.id));
-}
-
-/** Tells ends that a mute held back when the rule went away: nobody can end the mute any more. @throws LeaseLost */
-export async function tellUntold(
-  context: EvaluatorContext,
-  organization: OrganizationRules,
-  minute: number,
-): Promise<void> {
-  const living = livingRules(organization);
-  for (const [ruleId, entityId] of organization.untold) {
-    if (living.has(ruleId) || !context.leases.held.has(shardOf(entityId))) continue;
-    await enqueueEnds(context, organization, { ruleId, entityId, minute }, async () => []);
-  }
 }
 
 async function endRule(
@@ -55,28 +37,10 @@ async function endRule(
   const events: AlertEvent[] = endEpisodes(rows.map(toEpisode), minute, reason);
   const facts = new Map(rows.map((row) => [row.id, JSON.parse(row.facts) as EpisodeFacts]));
   const owner = { organizationId: organization.id, entityId, factsOf: ({ id }: { id: string }) => facts.get(id)! };
-  await enqueueEnds(context, { organization }, { ruleId, entityId, minute }, async (tx) => {
-    await recordEvents(tx, owner, events);
-    return events;
-  });
-}
-
-interface Gone {
-  readonly ruleId: string;
-  readonly entityId: string;
-  readonly minute: number;
-}
-
-async function enqueueEnds(
-  context: EvaluatorContext,
-  { organization }: Pick<OrganizationRules, 'organization'>,
-  { ruleId, entityId, minute }: Gone,
-  write: (tx: Transaction<Tables>) => Promise<readonly AlertEvent[]>,
-): Promise<void> {
   await guarded(context.store, () =>
     context.store.db.transaction().execute(async (tx) => {
       await context.leases.require(tx, [shardOf(entityId)]);
-      const events = await write(tx);
+      await recordEvents(tx, owner, events);
       const what = { organization, ruleId, entityId, definition: undefined, open: [], events };
       await enqueueNotifications(tx, { ...what, publicUrl: context.publicUrl }, { minute, nowMs: context.now() });
     }),

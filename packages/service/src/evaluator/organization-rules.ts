@@ -23,8 +23,8 @@ export interface OrganizationRules {
   readonly disabled: ReadonlySet<string>;
   /** Attached channels by entity. */
   readonly bindings: ReadonlyMap<string, readonly ChannelBinding[]>;
-  /** Rules with messages whose end has not been told, with their entities. */
-  readonly untold: ReadonlyMap<string, string>;
+  /** Rules with messages whose end has not been told. */
+  readonly untold: ReadonlySet<string>;
 }
 
 /** Finds the data source of an indicator, or says why there is none. */
@@ -45,13 +45,13 @@ export async function loadOrganizationRules(db: Kysely<Tables>, request: LoadReq
   const { organization, revision, shards } = request;
   const entities = await selectAll(db, 'entities', organization.id);
   const mine = new Map(entities.filter(({ id }) => shards.has(shardOf(id))).map((entity) => [entity.id, entity]));
-  const untold = await untoldRules(db, organization.id);
-  if (mine.size === 0) return { ...empty(organization, revision), untold };
+  if (mine.size === 0) return empty(organization, revision);
   const rows = (await selectAll(db, 'alert_rules', organization.id)).filter(({ entity_id }) => mine.has(entity_id));
   const kpis = (await selectAll(db, 'kpis', organization.id)).filter(({ entity_id }) => mine.has(entity_id));
   const bindings = await listBindings(db, organization.id);
   const { rules, unusable } = await readRules(rows, mine, kpis, request);
   const disabled = new Set(rows.filter(({ is_disabled }) => is_disabled === 1).map(({ id }) => id));
+  const untold = await untoldRules(db, organization.id);
   return { organization, revision, rules, unusable, disabled, bindings, untold };
 }
 
@@ -80,13 +80,7 @@ async function readRules(
 }
 
 function empty(organization: OrganizationName, revision: number): OrganizationRules {
-  const none = {
-    rules: [],
-    unusable: [],
-    disabled: new Set<string>(),
-    bindings: new Map(),
-    untold: new Map<string, string>(),
-  };
+  const none = { rules: [], unusable: [], disabled: new Set<string>(), bindings: new Map(), untold: new Set<string>() };
   return { organization, revision, ...none };
 }
 

@@ -3,7 +3,7 @@
 import type { Sources } from '../data-source/sources.ts';
 import { guarded } from '../metadata/store.ts';
 import type { AlertEpisodeRow } from '../metadata/tables.ts';
-import { endOrphans, tellUntold } from './ends.ts';
+import { endOrphans } from './ends.ts';
 import { episodesSince, toEpisode } from './episodes.ts';
 import type { EvaluatedRule, UnusableRule, WindowOptions } from './evaluated-rule.ts';
 import type { EvaluatorContext } from './evaluator-context.ts';
@@ -106,7 +106,6 @@ export class Workload {
     context.patterns.keepOnly(new Set(this.units().map(({ unit }) => unit.key)));
     await recordUnusable(store, rules.unusable, minute);
     await endOrphans(context, rules, rows, minute);
-    await tellUntold(context, rules, minute);
     const used = new Set(rules.rules.map(({ source }) => source.id));
     await context.watchdog.forget(organization, used, minute, this.#shards.size === SHARDS);
   }
