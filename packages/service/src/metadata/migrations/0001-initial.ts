@@ -1,9 +1,7 @@
 /** First version of the metadata store: organisations, tokens, alert managers, channels, data sources, audit trail. */
-import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
+import type { CreateTableBuilder, Kysely } from 'kysely';
 import type { Backend } from '../backend.ts';
-
-type Column = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
-const required: Column = (column) => column.notNull();
+import { type Column, index, inOrganization, required, withTexts } from './columns.ts';
 
 export async function createInitialTables(db: Kysely<unknown>, backend: Backend): Promise<void> {
   await createOrganizations(db);
@@ -42,12 +40,7 @@ async function createOrganizations(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-const inOrganization: Column = (column) => column.notNull().references('organizations.id').onDelete('cascade');
 const inEntity: Column = (column) => column.notNull().references('entities.id').onDelete('cascade');
-
-function withTexts<T extends string>(table: CreateTableBuilder<T>, names: readonly string[]): CreateTableBuilder<T> {
-  return names.reduce((builder, name) => builder.addColumn(name, 'text', required) as CreateTableBuilder<T>, table);
-}
 
 function withTimes<T extends string>(table: CreateTableBuilder<T>): CreateTableBuilder<T> {
   return table
@@ -155,14 +148,6 @@ function unique(db: Kysely<unknown>, table: string, columns: string[]): Promise<
   return db.schema
     .createIndex(`${table}_${columns.join('_')}_key`)
     .unique()
-    .on(table)
-    .columns(columns)
-    .execute();
-}
-
-function index(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
-  return db.schema
-    .createIndex(`${table}_${columns.join('_')}_idx`)
     .on(table)
     .columns(columns)
     .execute();

@@ -1,10 +1,7 @@
 /** Alerting: episodes, notifications to deliver, outages of data sources, and which process evaluates what. */
-import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
+import type { CreateTableBuilder, Kysely } from 'kysely';
 import type { Backend } from '../backend.ts';
-
-type Column = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
-const required: Column = (column) => column.notNull();
-const inOrganization: Column = (column) => column.notNull().references('organizations.id').onDelete('cascade');
+import { index, inOrganization, required, withTexts } from './columns.ts';
 
 export async function createAlertingTables(db: Kysely<unknown>, backend: Backend): Promise<void> {
   await createEpisodes(db);
@@ -123,17 +120,5 @@ async function createEvaluators(db: Kysely<unknown>): Promise<void> {
     .addColumn('epoch', 'integer', required)
     .addColumn('expires_at', 'bigint', required)
     .addColumn('evaluated_minute', 'bigint', required)
-    .execute();
-}
-
-function withTexts<T extends string>(table: CreateTableBuilder<T>, names: readonly string[]): CreateTableBuilder<T> {
-  return names.reduce((builder, name) => builder.addColumn(name, 'text', required) as CreateTableBuilder<T>, table);
-}
-
-function index(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
-  return db.schema
-    .createIndex(`${table}_${columns.join('_')}_idx`)
-    .on(table)
-    .columns(columns)
     .execute();
 }
