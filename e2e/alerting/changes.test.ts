@@ -285,6 +285,20 @@ describe.skipIf(isMissing)('a channel', () => {
     expect(world.received[1]!.body.payload.severity).toBe('warning');
   });
 
+  it('that is deleted holds up nobody', async () => {
+    const world = await firing({ channels: ['ops', 'pager'] });
+    const { entity } = await world.rule();
+    await world.until(5);
+    await world.detach('pager', entity);
+    const path = `/workspace/default/notification_settings/${world.channelId('pager')}`;
+    const { origin } = world.app.address!;
+    const headers = { authorization: `Bearer ${await world.token('DELETE')}` };
+    const answer = await fetch(`${origin}/api/organizations/default${path}`, { method: 'DELETE', headers });
+    expect(answer.status).toBe(200);
+    await world.until(40);
+    expect(world.heard()).toEqual(['2 ops trigger', '2 pager trigger', '24 ops resolve']);
+  });
+
   it('that wants no ends hears none', async () => {
     const world = await firing();
     await world.rule();

@@ -195,6 +195,19 @@ describe.skipIf(isMissing)('on VictoriaMetrics', () => {
     expect(world.heard()).toHaveLength(4);
   });
 
+  it('waits for as long as samples need to arrive', async () => {
+    const world = await worlds.open({ channels: ['pager'], sourceProperties: { evaluation_delay_seconds: 120 } });
+    await world.rule();
+    // Each sample is written a minute late, and is there when its minute is judged.
+    for (let minute = 0; minute < 20; minute++) {
+      if (minute > 0) await world.write([minute <= 5 ? 9 : 1], { from: minute - 1 });
+      await world.pass(1);
+    }
+    expect(world.heard()).toEqual(['4 pager trigger', '11 pager resolve']);
+    const details = world.received.map(({ body }) => body.payload.custom_details);
+    expect(details[1]).toMatchObject({ started_at: '2026-06-01T12:02:00.000Z', ended_at: '2026-06-01T12:09:00.000Z' });
+  });
+
   it('judges infinities, and takes NaN for a missing minute', async () => {
     const world = await worlds.open({ channels: ['hook', 'pager'] });
     const infinite = (text: string) => line(text).map((value) => (value === 9 ? Number.POSITIVE_INFINITY : value));

@@ -1,5 +1,7 @@
 /** Processes that end, stand still and begin again: the same is said as if nothing had happened, once. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Postgres, postgresBinaries, startPostgres } from '../../tasks/postgres.ts';
+import { startFaultySource } from './faulty-source.ts';
 import { isMissing, useWorlds } from './servers.ts';
 import { line, type World } from './world.ts';
 
@@ -132,6 +134,20 @@ describe.skipIf(isMissing)('a process that was away', () => {
     expect(world.heard()).toEqual(['2 pager trigger', '155 pager resolve']);
   });
 
+  it('repeats what it should have repeated, and keeps the rhythm', async () => {
+    const world = await worlds.open({ channels: ['pager'] });
+    await world.write(line('b*300'));
+    await world.rule();
+    await world.until(50);
+    world.skip(25);
+    await world.until(130);
+    expect(world.heard()).toEqual(['2 pager trigger', '75 pager repeat', '124 pager repeat']);
+    // Nobody looks at minute 185, and the hour before the next look does not reach it.
+    world.skip(130);
+    await world.until(265);
+    expect(world.heard().slice(3)).toEqual(['260 pager repeat', '262 pager repeat']);
+  });
+
   it('is told apart from a new rule, which begins now', async () => {
     const world = await worlds.open({ channels: ['pager'] });
     await world.write(line('g*10b*5g*40'));
@@ -139,5 +155,57 @@ describe.skipIf(isMissing)('a process that was away', () => {
     await world.rule();
     await world.pass(10);
     expect(world.heard()).toEqual([]);
+  });
+});
+
+const binaries = postgresBinaries();
+
+describe.skipIf(isMissing || 'missing' in binaries)('two processes on one database', () => {
+  let postgres: Postgres;
+
+  beforeAll(async () => {
+    if ('bin' in binaries) postgres = await startPostgres(binaries.bin);
+  });
+  afterAll(() => postgres?.stop());
+
+  it('tell of each alert once, whichever of them goes away', async () => {
+    const world = await worlds.open({
+      evaluators: 2,
+      databaseUrl: await postgres.createDatabase(),
+      channels: ['hook'],
+    });
+    const names = Array.from({ length: 12 }, (_, index) => `r${index}`);
+    await world.write(EPISODE);
+    for (const rule_name of names) await world.rule({ rule_name });
+    await world.until(3);
+    await world.restart(1);
+    await world.until(6);
+    await world.restart(0);
+    await world.until(30);
+    for (const rule of names) expect(world.heard({ channel: 'hook', rule })).toEqual(['4 trigger', '11 resolve']);
+    expect(world.received).toHaveLength(24);
+  });
+
+  it('tell once that a data source is down, and once that it is back', async () => {
+    const source = await startFaultySource(worlds.server.url);
+    try {
+      const databaseUrl = await postgres.createDatabase();
+      const world = await worlds.open({ evaluators: 2, databaseUrl, channels: ['hook'], sourceUrl: source.url });
+      await world.write(line('g*60'));
+      for (let index = 0; index < 12; index++) await world.rule({ rule_name: `r${index}` });
+      await world.until(5);
+      await source.fail('error');
+      await world.until(12);
+      await world.restart(0);
+      await world.until(16);
+      await world.restart(1);
+      await world.until(20);
+      await source.fail('none');
+      await world.until(30);
+      const about = 'Data source metrics does not answer';
+      expect(world.heard({ channel: 'hook' })).toEqual([`7 trigger ${about}`, `20 resolve ${about}`]);
+    } finally {
+      await source.stop();
+    }
   });
 });

@@ -94,6 +94,8 @@ export interface World {
   /** A call of the API below the organisation; throws when it is refused. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   call(method: string, resource: string, body?: unknown): Promise<any>;
+  /** An access token for a method. */
+  token(method: string): Promise<string>;
   /** An alert manager with one indicator and one rule; gives the ids. */
   rule(document?: Record<string, unknown>, options?: RuleOptions): Promise<RuleIds>;
   /** Changes members of a rule's document. */
@@ -305,12 +307,8 @@ class TestWorld implements World {
   }
 
   async call(method: string, resource: string, body?: unknown): Promise<unknown> {
-    const { apiBaseUrl } = this.app.address!;
-    const config = JSON.parse(readFileSync(this.app.configFile!, 'utf8')) as ConfigFile;
-    const scope = method === 'DELETE' ? 'delete' : method === 'GET' ? 'read' : 'write';
-    const token = this.#tokens.get(scope) ?? (await this.#exchange(config.api_config[scope].refresh_token));
-    this.#tokens.set(scope, token);
-    const answer = await fetch(`${apiBaseUrl}/organizations/default${resource}`, {
+    const token = await this.token(method);
+    const answer = await fetch(`${this.app.address!.apiBaseUrl}/organizations/default${resource}`, {
       method,
       headers: {
         'x-last9-api-token': `Bearer ${token}`,
@@ -321,11 +319,19 @@ class TestWorld implements World {
     const text = await answer.text();
     // An hour of the test's clock may have passed.
     if (answer.status === 401) {
-      this.#tokens.delete(scope);
+      this.#tokens.clear();
       return this.call(method, resource, body);
     }
     if (!answer.ok) throw new Error(`${method} ${resource}: ${answer.status} ${text}`);
     return text === '' ? null : JSON.parse(text);
+  }
+
+  async token(method: string): Promise<string> {
+    const config = JSON.parse(readFileSync(this.app.configFile!, 'utf8')) as ConfigFile;
+    const scope = method === 'DELETE' ? 'delete' : method === 'GET' ? 'read' : 'write';
+    const token = this.#tokens.get(scope) ?? (await this.#exchange(config.api_config[scope].refresh_token));
+    this.#tokens.set(scope, token);
+    return token;
   }
 
   async #exchange(refreshToken: string): Promise<string> {
