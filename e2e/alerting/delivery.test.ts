@@ -153,4 +153,13 @@ describe.skipIf(isMissing)('a receiver', () => {
       'trigger',
     ]);
   });
+
+  it('that takes no ends hears of an alert that fires again', async () => {
+    const world = await worlds.open({ channels: ['hook'] });
+    await world.write(line('b*3g*6b*40'));
+    await world.rule();
+    world.answer('hook', ({ event_action }) => (event_action === 'resolve' ? 500 : undefined));
+    await world.until(14);
+    expect(world.heard({ channel: 'hook' })).toEqual(['2 trigger', '11 trigger']);
+  });
 });

@@ -14,6 +14,9 @@ export type ChannelName = keyof typeof CHANNELS;
 /** How a receiver answers: with a status, or by cutting the connection. */
 export type Reply = number | 'cut';
 
+/** One reply for all messages, or one for each by its body; undefined: as when all is well. */
+export type Replies = Reply | ((body: Taken['body']) => Reply | undefined);
+
 export interface Taken {
   readonly channel: ChannelName;
   readonly path: string;
@@ -27,12 +30,12 @@ export interface Receivers {
   readonly url: string;
   /** What the document of a channel says. */
   destination(channel: ChannelName): string;
-  answer(channel: ChannelName, reply: Reply | undefined, headers?: Readonly<Record<string, string>>): void;
+  answer(channel: ChannelName, replies: Replies | undefined, headers?: Readonly<Record<string, string>>): void;
   close(): Promise<void>;
 }
 
 interface Answer {
-  readonly reply: Reply;
+  readonly replies: Replies;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +50,8 @@ export async function startReceivers(take: (taken: Taken) => void): Promise<Rece
     request.on('end', () => {
       const body = JSON.parse(text) as Taken['body'];
       const channel = channelOf(request, body);
-      const { reply, headers } = answers.get(channel) ?? { reply: accepted(channel), headers: {} };
+      const { replies, headers } = answers.get(channel) ?? { replies: accepted(channel), headers: {} };
+      const reply = (typeof replies === 'function' ? replies(body) : replies) ?? accepted(channel);
       take({ channel, path: request.url ?? '', headers: request.headers, body, reply });
       respond(response, channel, reply, headers);
     });
@@ -62,9 +66,9 @@ export async function startReceivers(take: (taken: Taken) => void): Promise<Rece
       const type = CHANNELS[channel];
       return type === 'slack' || type === 'generic_webhook' ? `${url}/${type}/${channel}` : keyOf(channel);
     },
-    answer: (channel, reply, headers = {}) => {
-      if (reply === undefined) answers.delete(channel);
-      else answers.set(channel, { reply, headers });
+    answer: (channel, replies, headers = {}) => {
+      if (replies === undefined) answers.delete(channel);
+      else answers.set(channel, { replies, headers });
     },
     close: async () => {
       server.closeAllConnections();

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type App, createApp, type Settings, settingsSchema } from '@obsiac/service';
 import type { MetricsServer } from '../../tasks/metrics-server.ts';
-import { CHANNELS, type ChannelName, type Receivers, type Reply, startReceivers } from './receivers.ts';
+import { CHANNELS, type ChannelName, type Receivers, type Replies, type Reply, startReceivers } from './receivers.ts';
 
 /** The first minute of every test, in minutes since 1970: a Monday at noon, UTC. */
 export const START = Math.floor(Date.UTC(2026, 5, 1, 12, 0) / 60_000);
@@ -108,7 +108,7 @@ export interface World {
   /** What the document of a channel says when all is well. */
   destination(channel: ChannelName): string;
   /** How the receiver of a channel answers from now on; undefined: as when all is well. */
-  answer(channel: ChannelName, reply: Reply | undefined, headers?: Readonly<Record<string, string>>): void;
+  answer(channel: ChannelName, replies: Replies | undefined, headers?: Readonly<Record<string, string>>): void;
   /** What came, one line for each message: `12 trigger host=a`; with `channel` left out `12 pager trigger host=a`. */
   heard(options?: HeardOptions): string[];
   /** Stops a process as an operator does, and starts it again. */
@@ -253,8 +253,8 @@ class TestWorld implements World {
     return { event: before ? 'repeat' : 'trigger', title };
   }
 
-  answer(channel: ChannelName, reply: Reply | undefined, headers?: Readonly<Record<string, string>>): void {
-    this.#receivers!.answer(channel, reply, headers);
+  answer(channel: ChannelName, replies: Replies | undefined, headers?: Readonly<Record<string, string>>): void {
+    this.#receivers!.answer(channel, replies, headers);
   }
 
   async write(values: readonly number[], options: SeriesOptions = {}): Promise<void> {

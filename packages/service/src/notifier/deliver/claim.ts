@@ -8,10 +8,11 @@ import type { Pace } from './pace.ts';
 export const CLAIM_FOR = 60_000;
 
 /**
- * Milliseconds for which a trigger waits for earlier ends of its rule on the same channel: whoever reads "resolved" last believes that
- * nothing fires. No longer, as an end that is not taken must not keep an alert from anybody.
+ * A trigger waits for earlier ends of its rule on the same channel: whoever reads "resolved" last believes that nothing fires. But not
+ * for one that was refused so often, nor for longer than so many milliseconds: an end that is not taken must keep no alert from anybody.
  */
-const LONGEST_TURN = 600_000;
+const TRIES_OF_AN_END = 3;
+const LONGEST_TURN = 3_600_000;
 
 /** Rows looked at in one query. */
 const WINDOW = 64;
@@ -146,6 +147,7 @@ function dueRows(tx: Kysely<Tables>, isPostgresql: boolean, without: readonly nu
               .whereRef('end.id', '<', 'due.id')
               .where('end.status', '=', sql.lit('pending' as const))
               .where('end.event', '=', 'resolve')
+              .where('end.attempts', '<', TRIES_OF_AN_END)
               .where('end.created_at', '>', nowMs - LONGEST_TURN),
           ),
         ),
