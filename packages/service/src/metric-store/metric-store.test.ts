@@ -157,6 +157,17 @@ describe('a query', () => {
   });
 });
 
+it('writes that come while others are stored are stored next', async () => {
+  const before = store.counts().stored;
+  const writes: Promise<unknown>[] = [];
+  for (let index = 0; index < 150; index += 1) {
+    writes.push(write(series({ __name__: 'staggered', index: `${index}` }, [NOW])));
+    await new Promise((resolve) => setTimeout(resolve, index % 7));
+  }
+  await Promise.all(writes);
+  expect(store.counts().stored - before).toBe(150);
+});
+
 it('concurrent writes are stored together, and all of them', async () => {
   const before = store.counts().stored;
   await Promise.all(

@@ -436,7 +436,7 @@ describe('the engine', () => {
     const without = await startService();
     const headers = { authorization: `Bearer ${without.tokens.write}` };
     const sent = await without.fetch('POST', '/api/v1/write', { headers, raw: 'x' });
-    expect([sent.status, sent.body.error]).toEqual([501, expect.stringMatching(/keeps no metrics/)]);
+    expect([sent.status, sent.body.error]).toEqual([404, expect.stringMatching(/keeps no metrics/)]);
     const asked = await without.fetch('GET', '/api/v1/query?query=up', { headers });
     expect([asked.status, asked.body]).toEqual([
       503,

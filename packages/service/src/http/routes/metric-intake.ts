@@ -42,8 +42,9 @@ export async function metricIntakeRoutes(app: Api, context: MetricIntakeContext)
     });
     const metrics = () => {
       if (context.metrics !== undefined) return context.metrics;
+      // A status on which senders give up: it will not pass.
       throw new Refusal(
-        'not_implemented',
+        'not_found',
         'This service keeps no metrics: it was started without its log engine (setting logs).',
       );
     };

@@ -69,10 +69,15 @@ export class Collector {
     else this.#timer ??= setTimeout(() => this.#flush(), this.#options.linger);
   }
 
-  #flush(): void {
-    if (this.#running !== undefined || this.#waiting.length === 0) return;
+  #unschedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  #flush(): void {
+    // What waits while an insert runs is scheduled anew when that ends.
+    this.#unschedule();
+    if (this.#running !== undefined || this.#waiting.length === 0) return;
     const requests = this.#take();
     this.#running = this.#store(requests).then(
       () => this.#settle(requests, ({ resolve }) => resolve()),
