@@ -8,6 +8,7 @@ import {
   type SeriesData,
   type Storage,
 } from '@obsiac/promql';
+import { Breather } from '../breather.ts';
 import type { ReadLimits } from '../query/sample-storage.ts';
 import { type Asking, selectBinary, Values } from '../query/statement.ts';
 import type { LogLabel, NamedMetric } from './catalogue.ts';
@@ -83,7 +84,9 @@ export class LogStorage implements Storage {
     const rows = await selectBinary(this.#source.asking, sql, values, signal);
     const found: SeriesData[] = [];
     let groups = 0;
+    const breather = new Breather();
     while (!rows.done) {
+      await breather.pause();
       groups += 1;
       const pairs = labels.map(({ name }): [string, string] => [name, rows.text()]);
       const places = rows.smallIntegers();

@@ -7,6 +7,7 @@ import {
   type SeriesData,
   type Storage,
 } from '@obsiac/promql';
+import { Breather } from '../breather.ts';
 import { ID_BYTES } from '../intake/series-id.ts';
 import { metricTable } from '../table.ts';
 import { findSeries, type SeriesRange, seriesSource } from './series-table.ts';
@@ -58,12 +59,27 @@ export class SampleStorage implements Storage {
     }
     if (labels.size === 0) return [];
     const series = await this.#read(range, matchers, labels, signal, false);
-    const plain = series.map(({ labels: own, columns }) => inOrder(own, columns));
-    const settled = plain.filter((each) => each !== undefined);
-    if (settled.length === plain.length) return settled;
+    const settled = await this.#ordered(series, inOrder);
+    if (settled !== undefined) return settled;
     // A time came twice with different values, and the rows are not merged yet: once more, with the order in which they were written.
     const versioned = await this.#read(range, matchers, labels, signal, true);
-    return versioned.map(({ labels: own, columns }) => lastWritten(own, columns));
+    return (await this.#ordered(versioned, lastWritten))!;
+  }
+
+  /** Undefined as soon as `order` gives none. */
+  async #ordered(
+    series: readonly { readonly labels: Labels; readonly columns: Columns }[],
+    order: (labels: Labels, columns: Columns) => SeriesData | undefined,
+  ): Promise<SeriesData[] | undefined> {
+    const breather = new Breather();
+    const found: SeriesData[] = [];
+    for (const { labels, columns } of series) {
+      const ordered = order(labels, columns);
+      if (ordered === undefined) return undefined;
+      found.push(ordered);
+      await breather.pause();
+    }
+    return found;
   }
 
   async #read(
@@ -78,7 +94,9 @@ export class SampleStorage implements Storage {
     const rows = await selectBinary(this.#asking, sql, values, signal);
     const found: { readonly labels: Labels; readonly columns: Columns }[] = [];
     let samples = 0;
+    const breather = new Breather();
     while (!rows.done) {
+      await breather.pause();
       const id = rows.key(ID_BYTES);
       const columns = { times: rows.integers(), values: rows.doubles(), stale: rows.flags(), versions: rows.doubles() };
       samples += columns.times.length;

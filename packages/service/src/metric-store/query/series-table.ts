@@ -1,5 +1,6 @@
 /** Finds series in the table of series: what queries and questions about labels begin with. */
 import { type LabelMatcher, type Labels, labelsOf } from '@obsiac/promql';
+import { Breather } from '../breather.ts';
 import { DAY_MS } from '../intake/batch.ts';
 import { ID_BYTES } from '../intake/series-id.ts';
 import { metricTable } from '../table.ts';
@@ -58,7 +59,9 @@ export async function findSeries(
 ${seriesSource(asking, range, selectors, values)} GROUP BY id LIMIT ${Math.trunc(limit) + 1}`;
   const rows = await selectBinary(asking, sql, values, signal);
   const found = new Map<string, Labels>();
+  const breather = new Breather();
   while (!rows.done) {
+    await breather.pause();
     const id = rows.key(ID_BYTES);
     const pairs: [string, string][] = [['__name__', rows.text()]];
     const names = rows.texts();
