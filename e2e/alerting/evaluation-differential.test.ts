@@ -15,9 +15,9 @@ import { START, type World } from './world.ts';
 
 const SOAK = process.env['OBSIAC_SOAK'] === '1';
 const RUNS = SOAK ? 40 : 2;
-const RULES = SOAK ? 8 : 5;
+const RULES = SOAK ? 8 : 4;
 /** Evaluated minutes that are compared. */
-const MINUTES = SOAK ? 100 : 60;
+const MINUTES = SOAK ? 100 : 50;
 /** Minutes afterwards, in which every rule finds an owner. */
 const SETTLE = 4;
 

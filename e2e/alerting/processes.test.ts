@@ -37,7 +37,7 @@ describe.skipIf(isMissing)('a restart', () => {
 
   it('every minute changes nothing', async () => {
     const world = await withEpisode();
-    for (let minute = 0; minute < 20; minute++) {
+    for (let minute = 0; minute < 14; minute++) {
       await world.pass(1);
       await world.restart();
     }
