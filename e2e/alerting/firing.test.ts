@@ -231,6 +231,18 @@ describe.skipIf(isMissing)('on VictoriaMetrics', () => {
     expect(new Set(values)).toEqual(new Set(['above +Inf', 'below -Inf']));
   });
 
+  it('still knows an infinity after a restart', async () => {
+    const world = await worlds.open({ channels: ['hook', 'pager'] });
+    await world.write(new Array(20).fill(Number.NEGATIVE_INFINITY));
+    const { entity } = await world.rule({ condition: 'expr < 5' }, { attach: { hook: 'breach' } });
+    await world.until(5);
+    await world.restart();
+    await world.attach('pager', entity);
+    await world.until(8);
+    expect(world.heard()).toEqual(['2 hook trigger', '5 pager trigger']);
+    expect(world.received.map(({ body }) => body.payload.custom_details.value)).toEqual(['-Inf', '-Inf']);
+  });
+
   it('keeps each series apart', async () => {
     const world = await worlds.open({ channels: ['pager'] });
     await world.write(line('bbbggggggggggg'), { labels: { host: 'a' } });

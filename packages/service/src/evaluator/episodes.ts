@@ -9,6 +9,8 @@ export interface EpisodeFacts {
   readonly entity_name: string;
   readonly severity: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** The value, where it is one that no column of numbers takes. */
+  readonly infinite?: 1 | -1;
   /** Of a pattern: what it saw when it fired. */
   readonly explanation?: unknown;
 }
@@ -62,21 +64,26 @@ function rowOf(owner: EpisodeOwner, episode: Episode, late: boolean): AlertEpiso
     reason: '',
     value: Number.isFinite(episode.value) ? episode.value : null,
     late: late ? 1 : 0,
-    facts: JSON.stringify(owner.factsOf(episode)),
+    facts: JSON.stringify({ ...owner.factsOf(episode), ...infiniteOf(episode.value) }),
   };
 }
 
+function infiniteOf(value: number): Pick<EpisodeFacts, 'infinite'> {
+  return Math.abs(value) === Number.POSITIVE_INFINITY ? { infinite: value > 0 ? 1 : -1 } : {};
+}
+
 export function toEpisode(row: AlertEpisodeRow): Episode {
+  const { labels, infinite } = JSON.parse(row.facts) as EpisodeFacts;
   return {
     id: row.id,
     groupId: row.group_id,
     ruleId: row.rule_id,
     seriesKey: row.series_key,
-    labels: (JSON.parse(row.facts) as EpisodeFacts).labels,
+    labels,
     definition: row.definition,
     firstBadMinute: row.first_bad_minute,
     firedMinute: row.fired_minute,
-    value: row.value ?? Number.NaN,
+    value: row.value ?? (infinite === undefined ? Number.NaN : infinite * Number.POSITIVE_INFINITY),
     resolvedMinute: row.resolved_minute ?? undefined,
     reason: row.reason === '' ? undefined : (row.reason as EndReason),
   };
