@@ -8,7 +8,6 @@ import { type EpisodeFacts, recordEvents } from './episodes.ts';
 import type { EvaluatedRule } from './evaluated-rule.ts';
 import type { EvaluatorContext } from './evaluator-context.ts';
 import type { OrganizationRules } from './organization-rules.ts';
-import { shardOf } from './shards.ts';
 import { untoldRules } from './untold.ts';
 
 /** What one rule found at one minute. */
@@ -45,7 +44,7 @@ export async function commitMinutes(
     context.store.db.transaction().execute(async (tx) => {
       await context.leases.require(
         tx,
-        busy.map(({ rule }) => shardOf(rule.entity.id)),
+        busy.map(({ rule }) => rule.shard),
       );
       for (const each of busy) {
         if (await commitRule(context, tx, organization, each, minute)) untold.add(each.rule.row.id);

@@ -12,10 +12,12 @@ import {
 import type { ResolvedSource } from '../data-source/sources.ts';
 import type { AlertRuleRow, EntityRow, KpiRow } from '../metadata/tables.ts';
 import { type Condition, parseCondition } from '../rules/condition.ts';
+import { shardOf } from './shards.ts';
 
 export interface EvaluatedRule {
   readonly row: AlertRuleRow;
   readonly entity: EntityRow;
+  readonly shard: number;
   readonly kpi: KpiRow;
   /** The text that goes to the data source, filters and variables filled in. */
   readonly query: string;
@@ -29,6 +31,7 @@ export interface EvaluatedRule {
 export interface UnusableRule {
   readonly row: AlertRuleRow;
   readonly entity: EntityRow;
+  readonly shard: number;
   readonly problem: string;
 }
 
@@ -60,7 +63,8 @@ export function readRule(
   resolve: (kpi: KpiRow, entity: EntityRow) => ResolvedSource | { readonly problem: string },
 ): EvaluatedRule | UnusableRule {
   const { row, entity } = rows;
-  const unusable = (problem: string): UnusableRule => ({ row, entity, problem });
+  const shard = shardOf(entity.id);
+  const unusable = (problem: string): UnusableRule => ({ row, entity, shard, problem });
   const pattern = patternOf(row);
   const name = row.pattern_indicator || row.primary_indicator;
   const kpi = rows.kpis.get(name);
@@ -81,6 +85,7 @@ export function readRule(
   return {
     row,
     entity,
+    shard,
     kpi,
     query,
     source,

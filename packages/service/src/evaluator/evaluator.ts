@@ -105,7 +105,8 @@ class StoreEvaluator implements Evaluator {
     this.#stopping.abort();
     await this.#loop;
     await Promise.all(this.#running.values());
-    await this.#context.leases.release((shard) => this.#workload.evaluatedMinute(shard)).catch(() => undefined);
+    const evaluated = this.#workload.evaluatedMinutes();
+    await this.#context.leases.release((shard) => evaluated.get(shard) ?? 0).catch(() => undefined);
   }
 
   async tick(): Promise<void> {
@@ -146,7 +147,8 @@ class StoreEvaluator implements Evaluator {
   async #renew(now: number): Promise<void> {
     const { leases, watchdog } = this.#context;
     try {
-      await leases.renew((shard) => this.#workload.evaluatedMinute(shard));
+      const evaluated = this.#workload.evaluatedMinutes();
+      await leases.renew((shard) => evaluated.get(shard) ?? 0);
       this.#renewedAt = now;
     } catch (error) {
       // Others may take the shards once the lease is over, and every write asks for it anyhow.

@@ -2,7 +2,7 @@
 import { guarded, type Store } from '../metadata/store.ts';
 import type { EvaluatedRule, UnusableRule } from './evaluated-rule.ts';
 import type { RuleState } from './rule-state.ts';
-import { type ShardLeases, shardOf } from './shards.ts';
+import type { ShardLeases } from './shards.ts';
 
 /** Once for each failure that lasts. @throws LeaseLost */
 export async function recordErrors(
@@ -18,7 +18,7 @@ export async function recordErrors(
     store.db.transaction().execute(async (tx) => {
       await leases.require(
         tx,
-        fresh.map(({ rule }) => shardOf(rule.entity.id)),
+        fresh.map(({ rule }) => rule.shard),
       );
       await tx
         .updateTable('alert_rules')

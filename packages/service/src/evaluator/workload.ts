@@ -10,7 +10,7 @@ import type { EvaluatorContext } from './evaluator-context.ts';
 import { loadOrganizationRules, type OrganizationRules } from './organization-rules.ts';
 import { recordUnusable } from './record-errors.ts';
 import { keepReachable, LONGEST_REACH, newRuleState, type RuleState } from './rule-state.ts';
-import { type Lease, SHARDS, shardOf } from './shards.ts';
+import { type Lease, SHARDS } from './shards.ts';
 import { dueMinute } from './slots.ts';
 import { toUnits, type Unit } from './unit.ts';
 
@@ -45,7 +45,7 @@ export class Workload {
     const lost = [...this.#shards.keys()].some((shard) => !held.has(shard));
     this.#shards = new Map(held);
     if (!lost) return;
-    for (const [id, rule] of this.#rules) if (!held.has(shardOf(rule.entity.id))) this.#forget(id);
+    for (const [id, rule] of this.#rules) if (!held.has(rule.shard)) this.#forget(id);
   }
 
   #forget(ruleId: string): void {
@@ -124,10 +124,9 @@ export class Workload {
       this.#rules.set(id, rule);
       const state = this.#context.states.get(id);
       if (state) continue;
-      const shard = shardOf(rule.entity.id);
-      const lease = this.#shards.get(shard)!;
+      const lease = this.#shards.get(rule.shard)!;
       const own = keepReachable((episodes.get(id) ?? []).map(toEpisode), Math.floor(now / 60_000));
-      const cursor = cursorOf(rule, own, heldBefore.has(shard) ? undefined : lease, now);
+      const cursor = cursorOf(rule, own, heldBefore.has(rule.shard) ? undefined : lease, now);
       this.#context.states.set(id, {
         ...newRuleState(cursor, own),
         hasStoredError: rule.row.error_since !== null,
@@ -163,14 +162,13 @@ export class Workload {
   }
 
   /** The last minute that every rule of a shard has had, those apart that cannot be evaluated: the store knows since when. */
-  evaluatedMinute(shard: number): number {
-    let least = Number.POSITIVE_INFINITY;
-    for (const [id, rule] of this.#rules) {
-      if (shardOf(rule.entity.id) !== shard) continue;
+  evaluatedMinutes(): ReadonlyMap<number, number> {
+    const least = new Map<number, number>();
+    for (const [id, { shard }] of this.#rules) {
       const state = this.#context.states.get(id);
-      if (state && !state.failing) least = Math.min(least, state.cursor);
+      if (state && !state.failing) least.set(shard, Math.min(least.get(shard) ?? state.cursor, state.cursor));
     }
-    return Number.isFinite(least) ? least : 0;
+    return least;
   }
 }
 
