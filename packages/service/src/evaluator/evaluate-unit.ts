@@ -155,6 +155,7 @@ type Entry = Omit<Parameters<RuleState['log']['add']>[0], 'from' | 'firing' | 'p
 function remember(context: EvaluatorContext, found: Found, entry: Entry, { minute, unit: { slot } }: UnitRun): void {
   const { state, from, rule } = found.due;
   const skipped = from - state.cursor - 1;
+  const isFirst = state.log.last === undefined;
   state.cursor = minute;
   state.episodes = found.episodes;
   state.series = found.series;
@@ -162,7 +163,7 @@ function remember(context: EvaluatorContext, found: Found, entry: Entry, { minut
   state.emptySince = entry.series > 0 ? undefined : (state.emptySince ?? minute);
   const count = (wanted: SeriesStatus['state']) => found.series.filter(({ state: is }) => is === wanted).length;
   state.log.add({ ...entry, from, firing: count('firing'), pending: count('pending'), error: undefined });
-  context.metrics.evaluated(rule, { skipped, late: minute - from, minute, slot, nowMs: context.now() });
+  context.metrics.evaluated(rule, { skipped, late: minute - from, minute, slot, isFirst, nowMs: context.now() });
 }
 
 /** An error changes no state: nothing fires, nothing resolves, and the minutes are evaluated once there is an answer. */

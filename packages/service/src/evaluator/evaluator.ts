@@ -121,9 +121,14 @@ class StoreEvaluator implements Evaluator {
     const now = this.#context.now();
     if (now - this.#renewedAt >= RENEWAL || now < this.#renewedAt) await this.#renew(now);
     await this.#workload.refresh(now);
-    for (const { unit, organization } of this.#workload.units()) {
+    for (const item of this.#workload.work()) {
+      const { unit, organization } = item;
       const minute = dueMinute(now, unit.source.client.evaluationDelay, unit.slot);
-      if (this.#running.has(unit.key) || !this.#isDue(unit, minute)) continue;
+      if (item.settled >= minute || this.#running.has(unit.key)) continue;
+      if (!this.#isDue(unit, minute)) {
+        item.settled = minute;
+        continue;
+      }
       if ((this.#restUntil.get(unit.key) ?? 0) > performance.now()) continue;
       const run = { unit, organization, minute, signal: this.#stopping.signal };
       const work = evaluateUnit(this.#context, run)

@@ -11,6 +11,8 @@ export interface EvaluatedMinutes {
   readonly minute: number;
   /** Seconds after the minute at which its query is asked, that of late samples aside. */
   readonly slot: number;
+  /** The rule has just come to this process: its minute was due before. */
+  readonly isFirst: boolean;
   readonly nowMs: number;
 }
 
@@ -62,11 +64,11 @@ export function createEvaluatorMetrics(registry: Registry, gauges: () => Evaluat
   });
   registerGauges(registry, gauges);
   return {
-    evaluated: (rule, { skipped, late, minute, slot, nowMs }) => {
+    evaluated: (rule, { skipped, late, minute, slot, isFirst, nowMs }) => {
       if (skipped > 0) minutes.inc({ result: 'missed' }, skipped);
       if (late > 0) minutes.inc({ result: 'late' }, late);
       minutes.inc({ result: 'in_time' });
-      lag.observe(Math.max(nowMs / 1000 - minute * 60 - rule.source.client.evaluationDelay - slot, 0));
+      if (!isFirst) lag.observe(Math.max(nowMs / 1000 - minute * 60 - rule.source.client.evaluationDelay - slot, 0));
     },
     failed: (_unit, code, rules) => failures.inc({ reason: code }, rules),
     asked: (source, seconds, ok) => latency.observe({ data_source: source, result: ok ? 'ok' : 'error' }, seconds),

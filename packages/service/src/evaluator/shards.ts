@@ -104,15 +104,19 @@ async function renew(
   const mine = rows.filter((row) => row.owner === id && held.get(row.shard)?.epoch === row.epoch);
   for (const row of mine.slice(share)) await giveBack(tx, id, row, evaluated(row.shard));
   const kept: Lease[] = [];
-  for (const row of mine.slice(0, share)) {
-    const evaluatedMinute = Math.max(evaluated(row.shard), row.evaluated_minute);
-    const changed = await tx
+  // Most shards stand at the same minute: one statement for them.
+  const reached = (row: (typeof rows)[number]) => Math.max(evaluated(row.shard), row.evaluated_minute);
+  for (const [evaluatedMinute, same] of Map.groupBy(mine.slice(0, share), reached)) {
+    const shards = same.map(({ shard }) => shard);
+    // The owner's name stands for the epoch: whoever takes a shard writes its own.
+    const renewed = await tx
       .updateTable('evaluator_shards')
       .set({ expires_at: now + LEASE, evaluated_minute: evaluatedMinute })
-      .where('shard', '=', row.shard)
-      .where('epoch', '=', row.epoch)
-      .executeTakeFirst();
-    if (changed.numUpdatedRows > 0n) kept.push({ shard: row.shard, epoch: row.epoch, evaluatedMinute });
+      .where('shard', 'in', shards)
+      .where('owner', '=', id)
+      .returning(['shard', 'epoch'])
+      .execute();
+    for (const { shard, epoch } of renewed) kept.push({ shard, epoch, evaluatedMinute });
   }
   const free = rows.filter((row) => row.owner === '' || (row.owner !== id && row.expires_at <= now) || isLeftover(row));
   const wanted = free.slice(0, Math.max(share - kept.length, 0)).map(({ shard }) => shard);

@@ -24,6 +24,14 @@ interface Loaded {
   readonly shards: ReadonlySet<number>;
 }
 
+/** A unit and what is known of it between two looks. */
+export interface WorkItem {
+  readonly unit: Unit;
+  readonly organization: OrganizationRules;
+  /** The last minute for which nothing is left to do. */
+  settled: number;
+}
+
 export class Workload {
   readonly #context: EvaluatorContext;
   readonly #sources: Sources;
@@ -31,6 +39,7 @@ export class Workload {
   readonly #loaded = new Map<string, Loaded>();
   readonly #rules = new Map<string, EvaluatedRule | UnusableRule>();
   #shards: ReadonlyMap<number, Lease> = new Map();
+  #work: readonly WorkItem[] | undefined;
   /** Milliseconds of the machine's clock before which nothing is read again. */
   #restUntil = 0;
 
@@ -84,6 +93,7 @@ export class Workload {
   #drop(organizationId: string): void {
     for (const [id, rule] of this.#rules) if (rule.row.organization_id === organizationId) this.#forget(id);
     this.#loaded.delete(organizationId);
+    this.#work = undefined;
   }
 
   async #load(organization: { id: string; slug: string }, revision: number, now: number): Promise<void> {
@@ -103,7 +113,8 @@ export class Workload {
       units: toUnits(rules.rules),
       shards: new Set(this.#shards.keys()),
     });
-    context.patterns.keepOnly(new Set(this.units().map(({ unit }) => unit.key)));
+    this.#work = undefined;
+    context.patterns.keepOnly(new Set(this.work().map(({ unit }) => unit.key)));
     await recordUnusable(store, rules.unusable, minute);
     await endOrphans(context, rules, rows, minute);
     const used = new Set(rules.rules.map(({ source }) => source.id));
@@ -143,10 +154,12 @@ export class Workload {
     }
   }
 
-  units(): { unit: Unit; organization: OrganizationRules }[] {
-    return [...this.#loaded.values()].flatMap(({ units, rules }) =>
-      units.map((unit) => ({ unit, organization: rules })),
+  /** Every unit; the same objects until something is read anew. */
+  work(): readonly WorkItem[] {
+    this.#work ??= [...this.#loaded.values()].flatMap(({ units, rules }) =>
+      units.map((unit) => ({ unit, organization: rules, settled: 0 })),
     );
+    return this.#work;
   }
 
   organization(id: string): OrganizationRules | undefined {
