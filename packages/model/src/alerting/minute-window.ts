@@ -40,7 +40,12 @@ export class MinuteWindow {
 
   /** No sample in the last `minutes` up to and including the minute. */
   isEmpty(minute: number, minutes: number): boolean {
-    return this.#present[this.#after(minute)] === this.#present[this.#after(minute - minutes)];
+    return this.presentCount(minute, minutes) === 0;
+  }
+
+  /** Minutes with a sample among the last `minutes` up to and including the minute. */
+  presentCount(minute: number, minutes: number): number {
+    return this.#present[this.#after(minute)]! - this.#present[this.#after(minute - minutes)]!;
   }
 
   /** The first bad minute of the window after `after`; undefined when there is none. */

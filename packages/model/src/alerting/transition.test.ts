@@ -66,6 +66,13 @@ describe('an episode', () => {
     expect(shown(run([line('bbb.......g')]).events)).toEqual(['2 fired a', '10 resolved a recovered']);
   });
 
+  it('is not ended by the bad minute that follows a gap', () => {
+    expect(shown(run([line('bbb.......b')]).events)).toEqual(['2 fired a']);
+    expect(shown(run([line('bbb.......bb')]).events)).toEqual(['2 fired a']);
+    expect(shown(run([line('bbb.......bg')]).events)).toEqual(['2 fired a', '11 resolved a recovered']);
+    expect(shown(run([line('bbbgggggb')]).events)).toEqual(['2 fired a', '8 resolved a recovered']);
+  });
+
   it('counts missing minutes as the policy says', () => {
     expect(shown(run([line('bbb......')], { ...RULE, missing: 'good' }).events)).toEqual([
       '2 fired a',

@@ -6,11 +6,11 @@
 import {
   type AlertEvent,
   type AlertingRule,
-  type BAD,
+  BAD,
   type EndReason,
   type Episode,
-  type GOOD,
-  MISSING,
+  GOOD,
+  type MISSING,
   reachOf,
   type SeriesMinutes,
   type SeriesStatus,
@@ -128,10 +128,18 @@ class Run {
     if (window.isEmpty(minute, reachOf(rule))) {
       return episode.definition === rule.definition ? 'no_data' : 'rule_changed';
     }
-    if (window.qualityAt(minute) === MISSING && rule.missing !== 'good') return undefined;
     if (minute - rule.recoverMinutes < episode.firedMinute) return undefined;
+    if (rule.missing !== 'good' && !this.#speaksOfRecovery(window, minute)) return undefined;
     for (let back = 0; back < rule.recoverMinutes; back++) if (window.isMet(minute - back)) return undefined;
     return 'recovered';
+  }
+
+  /** A gap proves no recovery: it takes a good minute to end what nobody has seen going on. */
+  #speaksOfRecovery(window: MinuteWindow, minute: number): boolean {
+    const quality = window.qualityAt(minute);
+    if (quality !== BAD) return quality === GOOD;
+    const { recoverMinutes } = this.#input.rule;
+    return window.presentCount(minute, recoverMinutes) === recoverMinutes;
   }
 
   #resolve(window: MinuteWindow, episode: Episode, minute: number, reason: EndReason): void {
