@@ -1,7 +1,8 @@
 /** `/metrics` in the Prometheus text format: requests by route and status, their latency, the build, the process. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
 import type { Api } from './api.ts';
+import { collectProcessMetrics } from './process-metrics.ts';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -9,7 +10,7 @@ const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export type MeasureRequests = (app: Api) => void;
 
 export function createRequestMetrics(registry: Registry): MeasureRequests {
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const requests = new Counter({
     name: 'obsiac_http_requests_total',
     help: 'Requests answered.',
