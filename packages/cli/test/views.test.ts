@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { applyEnded, applyStep } from '../src/views/apply/messages.ts';
 import { progressLine } from '../src/views/apply/progress.ts';
 import { jsonLine } from '../src/views/json.ts';
+import { diagnosticsShown } from '../src/views/messages.ts';
 import { planText } from '../src/views/plan/human.ts';
 import { planEvents } from '../src/views/plan/json.ts';
 import { diffLines, withContext } from '../src/views/plan/line-diff.ts';
@@ -60,6 +61,31 @@ describe('a plan as events', () => {
   it('is one event a change, then the totals', () => {
     const lines = planEvents(report(SAMPLE_PLAN)).map((event) => jsonLine(event, EPOCH));
     expectGolden('plan.golden.ndjson', lines.join(''));
+  });
+});
+
+describe('many warnings', () => {
+  const warnings = Array.from({ length: 25 }, (_, index) => ({
+    severity: 'warning' as const,
+    code: index === 24 ? 'rule/one-series' : 'rule/lookback',
+    summary: 'Last value lingers',
+    detail: `Rule ${index}`,
+  }));
+  const shown = diagnosticsShown(warnings, {
+    render: ({ detail }) => `${detail}\n`,
+    snippet: () => undefined,
+    compactWarnings: false,
+  });
+
+  it('are shown as text only so far, and counted', () => {
+    const text = shown.human?.(PLAIN) ?? '';
+    expect(text.match(/^Rule/gm)?.length).toBe(21);
+    expect(text).toContain('Warning: 4 more of rule/lookback; --json shows them.');
+    expect(text).toContain('25 warnings');
+  });
+
+  it('are all events', () => {
+    expect(shown.json?.().length).toBe(25);
   });
 });
 

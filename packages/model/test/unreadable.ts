@@ -1,4 +1,4 @@
-/** Model files that are too large, too deep or no text at all: made here, since they do not belong in a repository. */
+/** Model files that are too large, too deep or no text at all, or have too much to complain of: made here, since they do not belong in a repository. */
 
 export interface UnreadableModel {
   readonly name: string;
@@ -28,3 +28,6 @@ export const unreadableModels = (): readonly UnreadableModel[] => [
     text: `entities:\n${Array.from({ length: 2000 }, (_, i) => `${entity(i)}    colour: red\n`).join('')}`,
   },
 ];
+
+/** A valid model with more warnings than are kept: 2,000 alert managers with both forms of the data source. */
+export const MODEL_OF_WARNINGS = `entities:\n${Array.from({ length: 2000 }, (_, i) => `${entity(i)}    data_source: a\n    data_source_id: b\n`).join('')}`;

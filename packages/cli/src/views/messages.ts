@@ -72,11 +72,13 @@ export function diagnosticsShown(diagnostics: readonly Diagnostic[], drawing: Di
   return {
     stream: 'err',
     human: (style) => {
-      const blocks = ordered.map((diagnostic) =>
+      const { first, more } = firstOfEachCode(warnings);
+      const blocks = [...errors, ...first].map((diagnostic) =>
         diagnostic.severity === 'warning' && drawing.compactWarnings
           ? compactLine(diagnostic, style)
           : drawing.render(diagnostic, style),
       );
+      blocks.push(...[...more].map(([code, count]) => moreLine(code, count, style)));
       return ordered.length === 0 ? '' : `${blocks.join('\n')}\n${countLine(errors.length, warnings.length, style)}\n`;
     },
     json: () => ordered.map((diagnostic) => diagnosticEvent(diagnostic, drawing.snippet(diagnostic))),
@@ -84,6 +86,26 @@ export function diagnosticsShown(diagnostics: readonly Diagnostic[], drawing: Di
       parts.diagnostics.push(...ordered);
     },
   };
+}
+
+/** Warnings of one code that are shown as text. A habit of a large model would else bury everything under its repetitions. */
+const SHOWN_OF_A_CODE = 20;
+
+function firstOfEachCode(warnings: readonly Diagnostic[]) {
+  const seen = new Map<string, number>();
+  const first = warnings.filter(({ code }) => {
+    const count = (seen.get(code) ?? 0) + 1;
+    seen.set(code, count);
+    return count <= SHOWN_OF_A_CODE;
+  });
+  const more = new Map(
+    [...seen].flatMap(([code, count]) => (count > SHOWN_OF_A_CODE ? [[code, count - SHOWN_OF_A_CODE]] : [])),
+  );
+  return { first, more };
+}
+
+function moreLine(code: string, count: number, style: Style): string {
+  return `${style.change('Warning:')} ${count} more of ${code}; --json shows them.\n`;
 }
 
 function compactLine(diagnostic: Diagnostic, style: Style): string {

@@ -1,7 +1,7 @@
 /** The registry of codes and the code that makes problems agree: nothing is listed in vain, nothing comes unlisted. */
 import { describe, expect, test } from 'vitest';
 import { checkConfigFixture, checkModelFixture, configFixtures, modelFixtures } from '../../test/fixtures.ts';
-import { unreadableModels } from '../../test/unreadable.ts';
+import { MODEL_OF_WARNINGS, unreadableModels } from '../../test/unreadable.ts';
 import { resolveStatePath } from '../config/state-path.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { parseModel } from '../parse/parse-model.ts';
@@ -19,6 +19,7 @@ function allProblems(): Diagnostic[] {
     ...modelFixtures().flatMap(checkModelFixture),
     ...configFixtures().flatMap((fixture) => checkConfigFixture(fixture).diagnostics),
     ...unreadableModels().flatMap(({ text }) => parseModel([{ file: 'model.yaml', text }]).diagnostics),
+    ...parseModel([{ file: 'model.yaml', text: MODEL_OF_WARNINGS }]).diagnostics,
     ...('diagnostic' in state ? [state.diagnostic] : []),
   ];
 }

@@ -52,8 +52,9 @@ export const CODES = {
   'model/root': error('Not a model', 'The top level of the file is not a mapping with the key `entities`.'),
   'model/too-many-problems': error(
     'Too many problems',
-    'The check stopped before the end, since so many problems were found.',
+    'The check stopped before the end, since so many errors were found.',
   ),
+  'model/too-many-warnings': warning('Too many warnings', 'A file has more warnings than are shown.'),
 
   'field/unknown': error('Unknown field', 'A field has a name that the schema does not have.'),
   'field/required': error('Missing field', 'A field that is required is not there or has no value.'),

@@ -1,6 +1,6 @@
 /** Reading models: what YAML can say, defaults, and files that cannot be read. */
 import { describe, expect, test } from 'vitest';
-import { unreadableModels } from '../../test/unreadable.ts';
+import { MODEL_OF_WARNINGS, unreadableModels } from '../../test/unreadable.ts';
 import type { Entity } from '../model.ts';
 import { parseModel } from './parse-model.ts';
 
@@ -208,5 +208,20 @@ entities:
     expect(model).toBeNull();
     expect(diagnostics.at(-1)?.code).toBe(code);
     expect(diagnostics.length).toBeLessThanOrEqual(1001);
+  });
+
+  test('a model is valid however many warnings it has', () => {
+    const { model, diagnostics } = parseModel([{ file: 'model.yaml', text: MODEL_OF_WARNINGS }]);
+    expect(model?.entities.length).toBe(2000);
+    expect(diagnostics.length).toBe(1001);
+    expect(diagnostics.at(-1)?.code).toBe('model/too-many-warnings');
+  });
+
+  test('an error after many warnings is found', () => {
+    const { model, diagnostics } = parseModel([{ file: 'model.yaml', text: `${MODEL_OF_WARNINGS}    colour: red\n` }]);
+    expect(model).toBeNull();
+    expect(diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual([
+      'field/unknown',
+    ]);
   });
 });
