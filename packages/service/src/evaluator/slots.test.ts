@@ -8,14 +8,12 @@ describe('slots', () => {
 
   it('spread evenly, and are the same for the same query', () => {
     const slots = Array.from({ length: 5000 }, (_, index) => slotOf(`query ${index}`, 50));
-    expect(Math.min(...slots)).toBeGreaterThanOrEqual(0);
-    expect(Math.max(...slots)).toBeLessThan(50);
+    expect([...new Set(slots)].toSorted((a, b) => a - b)).toEqual([0, 10, 20, 30, 40]);
     for (let second = 0; second < 50; second += 10) {
-      const count = slots.filter((slot) => slot >= second && slot < second + 10).length;
-      expect(count).toBeGreaterThan(850);
+      expect(slots.filter((slot) => slot === second).length).toBeGreaterThan(850);
     }
     expect(slotOf('query 7', 50)).toBe(slots[7]);
-    expect(slotOf('query 7', 1)).toBe(0);
+    expect(slotOf('query 7', 10)).toBe(0);
   });
 
   it('make a minute due when its samples have had their time and its slot has come', () => {

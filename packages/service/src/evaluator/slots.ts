@@ -11,10 +11,17 @@ export function spreadOf(queries: number): number {
   return Math.min(MOST, Math.ceil(queries / RATE));
 }
 
+/**
+ * Seconds between two moments at which queries begin. A source gets only so many at a time anyhow; one after the other they cost both
+ * sides a third less than each for itself.
+ */
+const BURST = 10;
+
 /** The seconds after the minute at which a query runs: always the same for one query and one spread. */
 export function slotOf(key: string, spread: number): number {
-  if (spread <= 1) return 0;
-  return (createHash('sha256').update(key).digest().readUInt32BE(0) / 2 ** 32) * spread;
+  if (spread <= BURST) return 0;
+  const even = (createHash('sha256').update(key).digest().readUInt32BE(0) / 2 ** 32) * spread;
+  return Math.floor(even / BURST) * BURST;
 }
 
 /** The newest minute that may be evaluated: its samples have had their time to arrive, and its slot has come. */
