@@ -262,6 +262,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a process that ended', () => {
     const pid = Number(await new Promise((resolve) => parent.stdout!.once('data', resolve)));
     const { startOf } = systemVitals();
     expect(startOf(pid)).toMatch(/^\d+$/);
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
     process.kill(pid, 'SIGKILL');
     await expect.poll(() => startOf(pid)).toBeNull();
     expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
