@@ -23,7 +23,6 @@ function serve(engine: NativeEngine, options: EngineProcessOptions): Server {
   const context: RunnerContext = {
     engine,
     bodyDirectory: bodyDirectory(options.dataDirectory),
-    defaultSettings: options.defaultSettings,
   };
   const server = createServer({ maxHeaderSize: MAX_URL_BYTES, requestTimeout: 0, keepAliveTimeout: 60_000 });
   server.on('request', (request, response) => {

@@ -38,7 +38,6 @@ export interface EngineSupervisorOptions {
   readonly readers?: number;
   readonly writers?: number;
   readonly maxWaiting?: number;
-  readonly defaultSettings?: Readonly<Record<string, string>>;
   /** Called at each change of state. */
   readonly onState?: (state: EngineState) => void;
 }
@@ -153,7 +152,6 @@ class Supervisor implements EngineSupervisor {
       readers: this.#options.readers ?? 6,
       writers: this.#options.writers ?? 2,
       maxWaiting: this.#options.maxWaiting ?? 200,
-      defaultSettings: this.#options.defaultSettings ?? {},
     };
     const entry = fileURLToPath(new URL('./engine-process.ts', import.meta.url));
     const child = fork(entry, [JSON.stringify(childOptions)], {

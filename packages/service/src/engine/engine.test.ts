@@ -148,6 +148,15 @@ describe('the embedded engine over its socket', () => {
     for (let round = 0; round < 20; round += 1) expect(await threads()).toBe(normal);
   });
 
+  it('reads with as many threads as it may, though less than a GiB is free for each', async () => {
+    const plan = await client.query({
+      query: 'SELECT explain FROM (EXPLAIN PIPELINE SELECT sum(number) FROM numbers_mt(100000000))',
+      format: 'JSONEachRow',
+      clickhouse_settings: { max_threads: 4 },
+    });
+    expect(JSON.stringify(await plan.json())).toContain('NumbersRange × 4');
+  });
+
   it('takes inserts as plain and gzip bodies, and through input()', async () => {
     await client.command({
       query:

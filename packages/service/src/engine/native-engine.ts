@@ -12,6 +12,16 @@ const COUNTED_SHARE = 0.7;
 const MARK_CACHE_SHARE = 1 / 8;
 /** Merges of one table at a time; the engine's own default of 16 is meant for machines with many cores. */
 const MERGE_THREADS = 3;
+/** Bytes that have to be free for each thread of a statement that reads. What it may take is limited besides. */
+const FREE_MEMORY_A_READER = 64 * 1024 * 1024;
+
+/**
+ * Settings of statements that read and do not set their own. The engine gives a statement a thread for each GiB that is free, which here
+ * would be one whatever the processors: searches took twice as long on two.
+ */
+export const READ_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['max_threads_min_free_memory_per_thread', String(FREE_MEMORY_A_READER)],
+]);
 
 export interface NativeEngine {
   readonly readers: SessionPool;

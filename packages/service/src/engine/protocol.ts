@@ -11,8 +11,6 @@ export interface EngineProcessOptions {
   readonly writers: number;
   /** Requests that may wait for a session; above it the answer is 503 with code 202. */
   readonly maxWaiting: number;
-  /** Applied to each statement that does not set its own. */
-  readonly defaultSettings: Readonly<Record<string, string>>;
 }
 
 export type EngineFailureCode = 'unsupported_platform' | 'data_directory_locked' | 'engine_failed';

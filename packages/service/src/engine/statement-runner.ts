@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Session } from 'chdb';
 import { type EngineRequest, readEngineRequest } from './http-request.ts';
 import { sendError, sendStream, sendWhole, startAnswer } from './http-response.ts';
-import { killStatement, type NativeEngine, statementMark } from './native-engine.ts';
+import { killStatement, type NativeEngine, READ_SETTINGS, statementMark } from './native-engine.ts';
 import type { SessionPool } from './session-pool.ts';
 import { applySettings } from './session-settings.ts';
 import { bindParameters, insertFromFile, type StatementKind, statementKind, trailingFormat } from './sql-text.ts';
@@ -13,7 +13,6 @@ import { bindParameters, insertFromFile, type StatementKind, statementKind, trai
 export interface RunnerContext {
   readonly engine: NativeEngine;
   readonly bodyDirectory: string;
-  readonly defaultSettings: Readonly<Record<string, string>>;
 }
 
 /** Formats whose chunks can follow one another: no header, no envelope. */
@@ -62,7 +61,7 @@ async function runStatement(
   const text = request.data === undefined ? bound : insertFromFile(bound, request.data.path, request.data.compression);
   const pool = poolFor(context.engine, kind);
   const session = await pool.acquire(gone);
-  const settings = new Map([...Object.entries(context.defaultSettings), ...request.settings]);
+  const settings = new Map([...(kind === 'read' ? READ_SETTINGS : []), ...request.settings]);
   const run = async () => {
     if (kind !== 'control') await applySettings(session, settings, request.database);
     const statement = kind === 'control' ? text : statementMark(id) + text;
