@@ -4,16 +4,16 @@ import { type AlertingRule, BAD, MISSING, type SeriesMinutes } from './episode.t
 export class MinuteWindow {
   readonly series: SeriesMinutes;
   readonly #rule: AlertingRule;
-  /** Element i: bad minutes, and minutes with a sample, before column i. */
-  readonly #bad: Uint32Array;
-  readonly #present: Uint32Array;
+  /** Element i: bad minutes, and minutes with a sample, before column i. Short-lived: plain arrays cost the garbage collector less than typed ones. */
+  readonly #bad: number[];
+  readonly #present: number[];
 
   constructor(series: SeriesMinutes, rule: AlertingRule) {
     this.series = series;
     this.#rule = rule;
     const { quality } = series;
-    this.#bad = new Uint32Array(quality.length + 1);
-    this.#present = new Uint32Array(quality.length + 1);
+    this.#bad = new Array<number>(quality.length + 1).fill(0);
+    this.#present = new Array<number>(quality.length + 1).fill(0);
     for (let index = 0; index < quality.length; index++) {
       this.#bad[index + 1] = this.#bad[index]! + (quality[index] === BAD ? 1 : 0);
       this.#present[index + 1] = this.#present[index]! + (quality[index] === MISSING ? 0 : 1);

@@ -32,8 +32,11 @@ export function judge(
   operator: ThresholdOperator,
   threshold: number,
 ): SeriesMinutes {
-  const quality = Uint8Array.from(series.values, (value) =>
-    Number.isNaN(value) ? MISSING : isBad(operator, threshold, value) ? BAD : GOOD,
-  );
+  const { values } = series;
+  const quality = new Uint8Array(values.length);
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index]!;
+    quality[index] = Number.isNaN(value) ? MISSING : isBad(operator, threshold, value) ? BAD : GOOD;
+  }
   return { ...series, quality };
 }

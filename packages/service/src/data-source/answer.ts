@@ -92,8 +92,10 @@ function seriesOf(value: unknown): RangeSeries {
     );
   }
   if (!Array.isArray(values)) throw bad('a series has no values');
-  const times = new Float64Array(values.length);
-  const numbers = new Float64Array(values.length);
+  // One buffer for both: thousands of small ones a minute keep the garbage collector busy.
+  const columns = new Float64Array(2 * values.length);
+  const times = columns.subarray(0, values.length);
+  const numbers = columns.subarray(values.length);
   let previous = Number.NEGATIVE_INFINITY;
   for (let index = 0; index < values.length; index++) {
     const point: unknown = values[index];

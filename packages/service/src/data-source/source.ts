@@ -10,7 +10,7 @@ export interface RangeRequest {
   readonly signal: AbortSignal;
 }
 
-/** One series: parallel columns of unix seconds and values. NaN and infinities are values as the source gave them. */
+/** One series: parallel columns of unix seconds and values, which may share a buffer. NaN and infinities are values as the source gave them. */
 export interface RangeSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly times: Float64Array;

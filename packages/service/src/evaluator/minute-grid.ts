@@ -12,9 +12,12 @@ export type MinuteValues = Omit<SeriesMinutes, 'quality'>;
  */
 export function toMinutes(series: readonly RangeSeries[], first: number, last: number): MinuteValues[] {
   const byKey = new Map<string, MinuteValues>();
+  const columns = last - first + 1;
+  // One buffer for all: thousands of small ones a minute keep the garbage collector busy.
+  const grid = new Float64Array(series.length * columns).fill(Number.NaN);
   for (const each of series) {
     const key = seriesKey(each.labels);
-    const values = byKey.get(key)?.values ?? new Float64Array(last - first + 1).fill(Number.NaN);
+    const values = byKey.get(key)?.values ?? grid.subarray(byKey.size * columns, (byKey.size + 1) * columns);
     for (let index = 0; index < each.times.length; index++) {
       const column = Math.round(each.times[index]! / 60) - first;
       if (column < 0 || column >= values.length) continue;
