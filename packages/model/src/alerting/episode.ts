@@ -95,7 +95,13 @@ export function seriesKey(labels: Readonly<Record<string, string>>): string {
   return JSON.stringify(pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
 
-/** Minutes of samples that a rule needs up to and including the minute that is evaluated. */
-export function reachOf(rule: Pick<AlertingRule, 'totalMinutes' | 'recoverMinutes'>): number {
-  return rule.totalMinutes + rule.recoverMinutes - 1;
+/**
+ * Minutes of samples that a rule needs up to and including the minute that is evaluated. Recovery is asked only of what fires, and what
+ * fires at that minute or later is not asked about earlier ones.
+ */
+export function reachOf(
+  { totalMinutes, recoverMinutes }: Pick<AlertingRule, 'totalMinutes' | 'recoverMinutes'>,
+  isFiring: boolean,
+): number {
+  return isFiring ? totalMinutes + recoverMinutes - 1 : totalMinutes;
 }

@@ -182,7 +182,8 @@ describe('evaluating in pieces', () => {
           for (let piece = 0; from < START + length; piece++) {
             const to = Math.min(from + steps[piece % steps.length]! - 1, START + length - 1);
             // Only what the rule reaches is fetched, and only what is open or ended within the reach is remembered.
-            const oldest = from - reachOf(rule) + 1;
+            const isFiring = episodes.some(({ resolvedMinute }) => resolvedMinute === undefined);
+            const oldest = from - reachOf(rule, isFiring) + 1;
             const window = series
               .map((each) => cut(each, oldest, to))
               .filter(({ quality }) => quality.some((q) => q !== 2));

@@ -21,7 +21,7 @@ export interface TransitionInput {
   readonly rule: AlertingRule;
   /** Open episodes of the rule, and those that ended within its reach before `from`. */
   readonly episodes: readonly Episode[];
-  /** From `from - reachOf(rule) + 1` to `to`; each key once. */
+  /** From `from - reachOf(rule, …) + 1` to `to`, where a rule with open episodes is firing; each key once. */
   readonly series: readonly SeriesMinutes[];
   /** First and last minute to evaluate, in order, both included. */
   readonly from: number;
@@ -125,7 +125,7 @@ class Run {
   /** Why the episode ends at this minute; undefined when it does not. */
   #endOf(window: MinuteWindow, episode: Episode, minute: number): EndReason | undefined {
     const { rule } = this.#input;
-    if (window.isEmpty(minute, reachOf(rule))) {
+    if (window.isEmpty(minute, reachOf(rule, true))) {
       return episode.definition === rule.definition ? 'no_data' : 'rule_changed';
     }
     if (minute - rule.recoverMinutes < episode.firedMinute) return undefined;
@@ -154,7 +154,7 @@ class Run {
   statuses(): SeriesStatus[] {
     const { to, rule } = this.#input;
     return this.#windows
-      .filter((window) => this.open.has(window.series.key) || !window.isEmpty(to, reachOf(rule)))
+      .filter((window) => this.open.has(window.series.key) || !window.isEmpty(to, rule.totalMinutes))
       .map((window) => this.#statusOf(window, to));
   }
 

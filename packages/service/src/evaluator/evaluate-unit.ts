@@ -1,6 +1,6 @@
 /** One minute of one unit: asks the data source, judges, finds events, writes them with their messages, remembers. */
 import { createHash } from 'node:crypto';
-import { type AlertEvent, type Episode, type SeriesStatus, transition } from '@obsiac/model';
+import { type AlertEvent, type Episode, reachOf, type SeriesStatus, transition } from '@obsiac/model';
 import { type RangeAnswer, SourceError } from '../data-source/source.ts';
 import { commitMinutes, type RuleMinute } from './commit-minutes.ts';
 import type { EvaluatedRule } from './evaluated-rule.ts';
@@ -10,7 +10,7 @@ import { type MinuteValues, toMinutes } from './minute-grid.ts';
 import type { OrganizationRules } from './organization-rules.ts';
 import { type PatternJudge, patternMinutes } from './pattern-judge.ts';
 import { firstMinuteOf, keepReachable, type RuleState } from './rule-state.ts';
-import { type Unit, widestReach } from './unit.ts';
+import type { Unit } from './unit.ts';
 
 export interface UnitRun {
   readonly unit: Unit;
@@ -24,6 +24,8 @@ interface DueRule {
   readonly rule: EvaluatedRule;
   readonly state: RuleState;
   readonly from: number;
+  /** The first minute that is judged: what fires or recovers at `from` depends on it. */
+  readonly judgedFrom: number;
 }
 
 /** The series of a minute that a rule found, and where each stands at the last one. */
@@ -40,7 +42,10 @@ export async function evaluateUnit(context: EvaluatorContext, run: UnitRun): Pro
   const due = unit.rules
     .map((rule) => ({ rule, state: context.states.get(rule.row.id) }))
     .filter((each): each is { rule: EvaluatedRule; state: RuleState } => isDue(each.state, minute))
-    .map(({ rule, state }) => ({ rule, state, from: firstMinuteOf(state, minute) }));
+    .map(({ rule, state }): DueRule => {
+      const from = firstMinuteOf(state, minute);
+      return { rule, state, from, judgedFrom: from - reachOf(rule.alerting, state.episodes.some(isOpen)) + 1 };
+    });
   if (due.length === 0) return;
   for (const { state } of due) state.isBusy = true;
   try {
@@ -57,15 +62,14 @@ function isDue(state: RuleState | undefined, minute: number): boolean {
 
 async function evaluateDue(context: EvaluatorContext, run: UnitRun, due: readonly DueRule[]): Promise<void> {
   const { unit, minute, organization } = run;
-  const from = Math.min(...due.map((each) => each.from));
-  const first = from - widestReach(unit.rules, patternMinutes) + 1;
+  const first = Math.min(...due.map((each) => each.judgedFrom - patternMinutes(each.rule)));
   const asked = { query: unit.query, start: first * 60, end: minute * 60, step: 60 };
   const began = performance.now();
   const at = context.now();
   try {
     const answer = await context.ask(unit.source, { ...asked, signal: run.signal });
     const values = toMinutes(answer.series, first, minute);
-    const judgedFrom = Math.min(...due.map((each) => each.from - reach(each.rule) + 1));
+    const judgedFrom = Math.min(...due.map((each) => each.judgedFrom));
     const patterns = await context.patterns.judgeFor(unit, values, { from: judgedFrom, minute, signal: run.signal });
     const found = due.map((each) => findEvents(context, each, values, patterns, minute));
     await commitFound(context, organization, found, minute);
@@ -91,10 +95,10 @@ function findEvents(
   patterns: PatternJudge | undefined,
   minute: number,
 ): Found {
-  const { rule, state, from } = due;
+  const { rule, state, from, judgedFrom } = due;
   const open = new Set(state.episodes.filter(isOpen).map(({ seriesKey }) => seriesKey));
   const limit = context.seriesLimit;
-  const series = judgeSeries({ rule, series: values, open, limit, patterns, from: from - reach(rule) + 1 });
+  const series = judgeSeries({ rule, series: values, open, limit, patterns, from: judgedFrom });
   const minutes: RuleMinute[] = [];
   let episodes: readonly Episode[] = state.episodes;
   let statuses: readonly SeriesStatus[] = [];
@@ -109,7 +113,6 @@ function findEvents(
 }
 
 const isOpen = ({ resolvedMinute }: Episode) => resolvedMinute === undefined;
-const reach = ({ alerting }: EvaluatedRule) => alerting.totalMinutes + alerting.recoverMinutes - 1;
 
 function openOf(
   statuses: readonly SeriesStatus[],

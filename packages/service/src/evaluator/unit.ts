@@ -1,5 +1,4 @@
 /** The unit of work: one query on one data source, with all the rules that ask it. */
-import { reachOf } from '@obsiac/model';
 import type { ResolvedSource } from '../data-source/sources.ts';
 import type { EvaluatedRule } from './evaluated-rule.ts';
 import { slotOf, spreadOf } from './slots.ts';
@@ -13,7 +12,7 @@ export interface Unit {
   readonly slot: number;
 }
 
-/** Rules of one query share its answer: it is asked once, over the longest window that one of them needs. */
+/** Rules of one query share its answer: it is asked once, over the longest window that one of them needs then. */
 export function toUnits(rules: readonly EvaluatedRule[]): Unit[] {
   const groups = Map.groupBy(rules, ({ source, query }) => JSON.stringify([source.id, query]));
   const spread = spreadOf(groups.size);
@@ -21,9 +20,4 @@ export function toUnits(rules: readonly EvaluatedRule[]): Unit[] {
     const { source, query } = same[0]!;
     return { key, source, query, rules: same, slot: slotOf(key, spread) };
   });
-}
-
-/** Minutes of samples before the first minute that is evaluated, for the widest of the rules. */
-export function widestReach(rules: readonly EvaluatedRule[], patternMinutes: (rule: EvaluatedRule) => number): number {
-  return Math.max(...rules.map((rule) => reachOf(rule.alerting) + patternMinutes(rule)));
 }
