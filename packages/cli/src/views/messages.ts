@@ -78,7 +78,7 @@ export function diagnosticsShown(diagnostics: readonly Diagnostic[], drawing: Di
           ? compactLine(diagnostic, style)
           : drawing.render(diagnostic, style),
       );
-      blocks.push(...[...more].map(([code, count]) => moreLine(code, count, style)));
+      blocks.push(...more.map(([code, count]) => moreLine(code, count, style)));
       return ordered.length === 0 ? '' : `${blocks.join('\n')}\n${countLine(errors.length, warnings.length, style)}\n`;
     },
     json: () => ordered.map((diagnostic) => diagnosticEvent(diagnostic, drawing.snippet(diagnostic))),
@@ -98,14 +98,12 @@ function firstOfEachCode(warnings: readonly Diagnostic[]) {
     seen.set(code, count);
     return count <= SHOWN_OF_A_CODE;
   });
-  const more = new Map(
-    [...seen].flatMap(([code, count]) => (count > SHOWN_OF_A_CODE ? [[code, count - SHOWN_OF_A_CODE]] : [])),
-  );
+  const more = [...seen].filter(([, count]) => count > SHOWN_OF_A_CODE);
   return { first, more };
 }
 
 function moreLine(code: string, count: number, style: Style): string {
-  return `${style.change('Warning:')} ${count} more of ${code}; --json shows them.\n`;
+  return `${style.change('Warning:')} ${count - SHOWN_OF_A_CODE} more of ${code}; --json shows them.\n`;
 }
 
 function compactLine(diagnostic: Diagnostic, style: Style): string {

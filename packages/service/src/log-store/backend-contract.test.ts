@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngineClient, createEngineSupervisor } from '../engine/index.ts';
 import { insertBatches } from './batch-insert.ts';
 import { createLogStore, type EngineOptions, type LogBatch, type LogStore } from './index.ts';
+import { selectRows } from './search/connection.ts';
 import { onCluster, type TableOptions } from './table.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -221,6 +222,13 @@ describe.each(BACKENDS)('the log store on $name', (kind) => {
       format: 'JSONEachRow',
     });
     expect(await answer.json()).toEqual([{ n: '2' }]);
+  });
+
+  // Seed 508346 of the differential test at full size: LazyMaterializingTransform failed where several threads read.
+  it('has columns read with their rows', async () => {
+    const connection = { client: backend.client(), table: 'logs', limits: { timeout: 10_000, memory: 500_000_000 } };
+    const sql = "SELECT getSetting('query_plan_optimize_lazy_materialization')";
+    expect(await selectRows(connection, { sql, parameters: {} })).toEqual([[false]]);
   });
 
   it('follows what comes', async () => {
