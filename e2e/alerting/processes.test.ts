@@ -1,4 +1,5 @@
 /** Processes that end, stand still and begin again: the same is said as if nothing had happened, once. */
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Postgres, postgresBinaries, startPostgres } from '../../tasks/postgres.ts';
 import { startFaultySource } from './faulty-source.ts';
@@ -184,6 +185,51 @@ describe.skipIf(isMissing || 'missing' in binaries)('two processes on one databa
     await world.until(30);
     for (const rule of names) expect(world.heard({ channel: 'hook', rule })).toEqual(['4 trigger', '11 resolve']);
     expect(world.received).toHaveLength(24);
+  });
+
+  it('go on where they were when the database was away', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const world = await worlds.open({ evaluators: 2, databaseUrl, channels: ['hook'] });
+    const names = Array.from({ length: 12 }, (_, index) => `r${index}`);
+    await world.write(EPISODE);
+    for (const rule_name of names) await world.rule({ rule_name });
+    await world.until(3);
+    await postgres.pause();
+    for (let minute = 3; minute < 9; minute++) {
+      await expect(world.look([0])).rejects.toThrow();
+      await expect(world.look([1])).rejects.toThrow();
+      world.skip(1);
+    }
+    await postgres.resume();
+    await world.until(30);
+    for (const rule of names) expect(world.heard({ channel: 'hook', rule })).toEqual(['9 trigger', '11 resolve']);
+    expect(world.received).toHaveLength(24);
+  });
+
+  it('tell the end of a rule that was deleted while the end could not be written', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const world = await worlds.open({ databaseUrl, channels: ['hook'] });
+    await world.write(line('b*40'));
+    await world.rule({ rule_name: 'stays' }, { metric: 'none' });
+    const { entity, rule } = await world.rule({ rule_name: 'goes' });
+    await world.until(5);
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      await client.query(`
+        create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$;
+        create trigger refused before update on alert_episodes for each row execute function refuse()`);
+      await world.call('DELETE', `/entities/${entity}/alert-rules/${rule}`);
+      await world.write(line('b*30'), { metric: 'none', from: 5 });
+      await world.pass(4);
+      expect(world.heard({ channel: 'hook', rule: 'goes' })).toEqual(['2 trigger']);
+      expect(world.heard({ channel: 'hook', rule: 'stays' })).toEqual(['7 trigger']);
+      await client.query('drop trigger refused on alert_episodes');
+    } finally {
+      await client.end();
+    }
+    await world.pass(2);
+    expect(world.heard({ channel: 'hook', rule: 'goes' })).toEqual(['2 trigger', '9 resolve']);
   });
 
   it('tell once that a data source is down, and once that it is back', async () => {

@@ -84,12 +84,26 @@ describe.each(BACKENDS)('shards on %s', (backend) => {
 
     it('hand over the minute up to which they were evaluated', async () => {
       const [a, b] = [process('a'), process('b')];
+      const minute = Math.floor(now / 60_000);
       await a.renew(() => 0);
-      await a.renew((shard) => 1000 + shard);
-      await a.release((shard) => 2000 + shard);
+      await a.renew((shard) => minute + 1000 + shard);
+      await a.release((shard) => minute + 2000 + shard);
       await b.renew(() => 0);
-      expect([...b.held.values()].map(({ shard, evaluatedMinute }) => evaluatedMinute - shard)).toEqual(
+      expect([...b.held.values()].map(({ shard, evaluatedMinute }) => evaluatedMinute - minute - shard)).toEqual(
         all.map(() => 2000),
+      );
+    });
+
+    it('hand over the minute in which they began when their first owner dies before it has said more', async () => {
+      const [a, b] = [process('a'), process('b')];
+      const minute = Math.floor(now / 60_000);
+      await a.renew(() => 0);
+      expect(new Set([...a.held.values()].map(({ evaluatedMinute }) => evaluatedMinute))).toEqual(new Set([0]));
+      now += 600_000;
+      await b.renew(() => 0);
+      expect(shardsOf(b)).toEqual(all);
+      expect(new Set([...b.held.values()].map(({ evaluatedMinute }) => evaluatedMinute))).toEqual(
+        new Set([minute - 1]),
       );
     });
 

@@ -121,7 +121,7 @@ async function renew(
   const free = rows.filter((row) => row.owner === '' || (row.owner !== id && row.expires_at <= now) || isLeftover(row));
   const wanted = free.slice(0, Math.max(share - kept.length, 0)).map(({ shard }) => shard);
   for (const row of await lockFree(store, tx, wanted)) {
-    const lease = await take(tx, id, row, now);
+    const lease = await take(tx, id, row, { now, minute: Math.floor(store.now() / 60_000) });
     if (lease) kept.push(lease);
   }
   return kept;
@@ -178,16 +178,21 @@ async function lockFree(store: Store, tx: Transaction<Tables>, shards: readonly 
   return (store.backend.name === 'sqlite' ? select : select.forUpdate().skipLocked()).execute();
 }
 
+/**
+ * A shard that nobody has had begins with this minute. That is written down at once: should this process end before its first
+ * renewal, the next one begins where it did.
+ */
 async function take(
   tx: Transaction<Tables>,
   id: string,
   row: { shard: number; epoch: number; evaluated_minute: number },
-  now: number,
+  { now, minute }: { readonly now: number; readonly minute: number },
 ): Promise<Lease | undefined> {
   const epoch = row.epoch + 1;
+  const evaluated_minute = row.evaluated_minute === 0 ? minute - 1 : row.evaluated_minute;
   const changed = await tx
     .updateTable('evaluator_shards')
-    .set({ owner: id, epoch, expires_at: now + LEASE })
+    .set({ owner: id, epoch, expires_at: now + LEASE, evaluated_minute })
     .where('shard', '=', row.shard)
     .where('epoch', '=', row.epoch)
     .executeTakeFirst();

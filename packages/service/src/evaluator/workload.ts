@@ -17,11 +17,16 @@ import { toUnits, type Unit } from './unit.ts';
 /** Reading takes at most this part of the time: while an `apply` writes thousands of objects, not each of them is followed. */
 const SHARE_OF_TIME = 20;
 
+/** Milliseconds until what could not be written after reading is tried again. */
+const REST = 5_000;
+
 interface Loaded {
   readonly rules: OrganizationRules;
   readonly units: readonly Unit[];
-  /** Shards that were held when it was read. */
+  /** Shards that were held when it was read and have been since. */
   readonly shards: ReadonlySet<number>;
+  /** Nothing has to be read or written anew until a revision or a shard changes. */
+  isCurrent: boolean;
 }
 
 /** A unit and what is known of it between two looks. */
@@ -49,12 +54,18 @@ export class Workload {
     this.#window = window;
   }
 
-  /** Rules of shards that are no longer held are forgotten at once. */
+  /** Rules of shards that are no longer held are forgotten at once, and read again should their shards come back. */
   keepShards(held: ReadonlyMap<number, Lease>): void {
-    const lost = [...this.#shards.keys()].some((shard) => !held.has(shard));
+    // Under another epoch somebody else may have held it in between.
+    const isLost = ({ shard, epoch }: Lease) => held.get(shard)?.epoch !== epoch;
+    const lost = new Set([...this.#shards.values()].filter(isLost).map(({ shard }) => shard));
     this.#shards = new Map(held);
-    if (!lost) return;
-    for (const [id, rule] of this.#rules) if (!held.has(rule.shard)) this.#forget(id);
+    if (lost.size === 0) return;
+    for (const [id, rule] of this.#rules) if (lost.has(rule.shard)) this.#forget(id);
+    for (const [id, loaded] of this.#loaded) {
+      const shards = new Set([...loaded.shards].filter((shard) => !lost.has(shard)));
+      this.#loaded.set(id, { ...loaded, shards, isCurrent: false });
+    }
   }
 
   #forget(ruleId: string): void {
@@ -77,13 +88,18 @@ export class Workload {
     const began = performance.now();
     for (const { id, slug, revision } of organizations) {
       const loaded = this.#loaded.get(id);
-      if (loaded?.rules.revision === revision && this.#sameShards(loaded.shards)) continue;
+      if (loaded?.isCurrent && loaded.rules.revision === revision && this.#sameShards(loaded.shards)) continue;
       await this.#load({ id, slug }, revision, now);
     }
     const known = new Set(organizations.map(({ id }) => id));
     for (const id of this.#loaded.keys()) if (!known.has(id)) this.#drop(id);
     const took = performance.now() - began;
-    this.#restUntil = took > 50 ? performance.now() + took * SHARE_OF_TIME : 0;
+    const rest = Math.max(took > 50 ? took * SHARE_OF_TIME : 0, this.#isUnsettled() ? REST : 0);
+    this.#restUntil = rest > 0 ? performance.now() + rest : 0;
+  }
+
+  #isUnsettled(): boolean {
+    return [...this.#loaded.values()].some(({ isCurrent }) => !isCurrent);
   }
 
   #sameShards(shards: ReadonlySet<number>): boolean {
@@ -108,17 +124,26 @@ export class Workload {
     const minute = Math.floor(now / 60_000);
     const rows = await guarded(store, () => episodesSince(store.db, organization.id, minute - LONGEST_REACH));
     this.#takeOver(rules, rows, before?.shards ?? new Set(), now);
-    this.#loaded.set(organization.id, {
-      rules,
-      units: toUnits(rules.rules),
-      shards: new Set(this.#shards.keys()),
-    });
+    const shards = new Set(this.#shards.keys());
+    const loaded: Loaded = { rules, units: toUnits(rules.rules), shards, isCurrent: false };
+    this.#loaded.set(organization.id, loaded);
     this.#work = undefined;
     context.patterns.keepOnly(new Set(this.work().map(({ unit }) => unit.key)));
-    await recordUnusable(store, rules.unusable, minute);
-    await endOrphans(context, rules, rows, minute);
+    try {
+      await this.#settle(rules, rows, minute);
+      loaded.isCurrent = true;
+    } catch (error) {
+      // It holds up no rule that can be evaluated.
+      context.log.error({ err: error }, 'the end of alerts whose rules are gone could not be written yet');
+    }
+  }
+
+  /** Writes what the rules that were read leave to be said: which of them cannot be evaluated, and the ends of what has lost its rule. */
+  async #settle(rules: OrganizationRules, rows: readonly AlertEpisodeRow[], minute: number): Promise<void> {
+    await recordUnusable(this.#context.store, rules.unusable, minute);
+    await endOrphans(this.#context, rules, rows, minute);
     const used = new Set(rules.rules.map(({ source }) => source.id));
-    await context.watchdog.forget(organization, used, minute, this.#shards.size === SHARDS);
+    await this.#context.watchdog.forget(rules.organization, used, minute, this.#shards.size === SHARDS);
   }
 
   #takeOver(
