@@ -1,6 +1,6 @@
 /**
- * Three evaluators and two notifiers on one PostgreSQL, killed, stopped and cut off at random while rules fire and resolve on a clock
- * that runs faster. Afterwards the episodes are those that the samples alone demand, and each was told.
+ * Three evaluators and two notifiers on one PostgreSQL, killed, stopped and cut off at random, or left without it, while rules fire
+ * and resolve on a clock that runs faster. Afterwards the episodes are those that the samples alone demand, and each was told.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -100,7 +100,7 @@ describe.skipIf(missing)('alerting under chaos', () => {
       const fleet = new Fleet({ home, databaseUrl, pagerdutyUrl: receiverUrl });
       try {
         await fleet.prepare(source.url);
-        const disturbances = await fleet.live();
+        const disturbances = await fleet.live(database);
         const expected = expectedEpisodes(fleet.ruleIds);
         await untilCalm(async () => told.length >= 2 * expected.size && (await fleet.episodes()).size >= expected.size);
         const found = await fleet.episodes();
@@ -286,7 +286,7 @@ class Fleet {
   }
 
   /** Lets the minutes pass with disturbances, and the last of them in peace. */
-  async live(): Promise<Record<string, number>> {
+  async live(database: Postgres): Promise<Record<string, number>> {
     await Promise.all([
       ...Array.from({ length: EVALUATORS }, (_, slot) => this.#spawn('evaluator', slot)),
       ...Array.from({ length: NOTIFIERS }, (_, slot) => this.#spawn('notifier', slot)),
@@ -294,50 +294,57 @@ class Fleet {
     const began = Date.now();
     this.#clock = { ...this.#clock, real: began };
     for (const { child } of this.#members) child.stdin?.write(`${began}\n`);
-    const counts: Record<string, number> = { killed: 0, stopped: 0, cut: 0 };
-    const pool = new pg.Pool({ connectionString: this.#options.databaseUrl, max: 1 });
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
+    const counts: Record<string, number> = { killed: 0, stopped: 0, cut: 0, down: 0 };
     const until = began + ((MINUTES + 1) * 60_000) / SPEED;
     while (Date.now() < until) {
-      await this.#disturb(counts, pool);
+      await this.#disturb(counts, database);
       await sleep(500 + random() * (SOAK ? 4000 : 2500));
     }
-    await pool.end();
     return counts;
   }
 
-  async #disturb(counts: Record<string, number>, pool: pg.Pool): Promise<void> {
+  async #disturb(counts: Record<string, number>, database: Postgres): Promise<void> {
     const member = this.#members[Math.floor(random() * this.#members.length)]!;
     const which = random();
-    if (which < 0.4) {
+    if (which < 0.35) {
       counts['killed']! += 1;
       const gone = once(member.child, 'exit');
       member.child.kill('SIGKILL');
       await gone;
       this.#members.splice(this.#members.indexOf(member), 1);
       await this.#spawn(member.role, member.slot);
-    } else if (which < 0.75) {
+    } else if (which < 0.65) {
       counts['stopped']! += 1;
       member.child.kill('SIGSTOP');
       await sleep(1000 + random() * (SOAK ? 25_000 : 6000));
       member.child.kill('SIGCONT');
-    } else {
+    } else if (which < 0.85) {
       counts['cut']! += 1;
-      await pool
-        .query(
-          'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database() and random() < 0.5',
-        )
-        .catch(() => undefined);
+      await this.#query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database() and random() < 0.5',
+      );
+    } else {
+      counts['down']! += 1;
+      await database.pause();
+      await sleep(500 + random() * (SOAK ? 25_000 : 4000));
+      await database.resume();
+    }
+  }
+
+  async #query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.#options.databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
     }
   }
 
   async episodes(): Promise<Set<string>> {
-    const pool = new pg.Pool({ connectionString: this.#options.databaseUrl, max: 1 });
-    const { rows } = await pool.query<{ id: string; rule_id: string; fired: string; resolved: string | null }>(
+    const rows = await this.#query<{ id: string; rule_id: string; fired: string; resolved: string | null }>(
       'select id, rule_id, fired_minute as fired, resolved_minute as resolved from alert_episodes',
     );
-    await pool.end();
     const index = new Map(this.#rules.map((id, position) => [id, position]));
     return new Set(
       rows.map(
