@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from './segment.ts';
 import { Serial } from './serial.ts';
+import { writeAll } from './write-all.ts';
 
 /** Batches that are inserted as one, under one deduplication token. A retry must send exactly these again. */
 export interface LoadGroup {
@@ -117,7 +118,7 @@ export class Journal {
 
   async #write(entry: Entry): Promise<void> {
     const line = Buffer.from(formatLine(entry));
-    await this.#file.write(line, 0, line.length, this.#size);
+    await writeAll(this.#file, [line], this.#size);
     await this.#file.datasync();
     this.#size += line.length;
     this.#apply(entry);

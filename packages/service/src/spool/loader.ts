@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { type BatchMeta, encodeFrameHead } from './frame.ts';
+import { type BatchMeta, byteLength, encodeFrameHead } from './frame.ts';
 import type { LoadGroup } from './journal.ts';
 import { syncDirectory } from './segment.ts';
 import type { Spool, SpooledBatch } from './spool.ts';
 import { SpoolError } from './spool-error.ts';
+import { writeAll } from './write-all.ts';
 
 /** Batches of one org, dataset and form, to be inserted as one under `token`. */
 export interface LoadRequest {
@@ -253,10 +254,14 @@ class SpoolLoader implements Loader {
       'w',
       0o600,
     );
+    let size = 0;
     try {
       for (const { sequence, meta } of batches) {
         const body = await buffer(undamaged(this.#options.spool, sequence, this.#options.log));
-        if (body.length > 0) await file.writev([encodeFrameHead(sequence, meta, [body]), body]);
+        if (body.length === 0) continue;
+        const frame = [encodeFrameHead(sequence, meta, [body]), body];
+        await writeAll(file, frame, size);
+        size += byteLength(frame);
       }
       await file.sync();
     } finally {

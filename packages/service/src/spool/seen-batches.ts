@@ -2,6 +2,7 @@
 import { appendFile, type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from './segment.ts';
+import { writeAll } from './write-all.ts';
 
 /** Half of a SHA-256 is kept: enough to tell batches apart. */
 const HASH_BYTES = 16;
@@ -43,7 +44,7 @@ export class SeenBatches {
   async add(hashes: readonly string[]): Promise<void> {
     const added = hashes.map(half);
     const bytes = Buffer.from(added.join(''), 'hex');
-    await this.#file.write(bytes, 0, bytes.length, this.#size);
+    await writeAll(this.#file, [bytes], this.#size);
     await this.#file.datasync();
     this.#size += bytes.length;
     for (const hash of added) {

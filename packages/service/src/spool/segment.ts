@@ -11,6 +11,7 @@ import {
   HEADER_BYTES,
 } from './frame.ts';
 import { SpoolError } from './spool-error.ts';
+import { writeAll } from './write-all.ts';
 
 const NAME = /^batches-(\d{16})\.spool$/;
 
@@ -82,28 +83,6 @@ export class SegmentWriter {
   async close(): Promise<void> {
     await this.#file.close();
   }
-}
-
-async function writeAll(file: FileHandle, chunks: readonly Uint8Array[], position: number): Promise<void> {
-  let rest = chunks.filter((chunk) => chunk.length > 0);
-  let at = position;
-  while (rest.length > 0) {
-    const { bytesWritten } = await file.writev(rest.slice(0, 512), at);
-    at += bytesWritten;
-    rest = dropBytes(rest, bytesWritten);
-  }
-}
-
-function dropBytes(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
-  let index = 0;
-  let left = count;
-  while (index < chunks.length && left >= (chunks[index] as Uint8Array).length) {
-    left -= (chunks[index] as Uint8Array).length;
-    index += 1;
-  }
-  const rest = chunks.slice(index);
-  if (left > 0 && rest[0] !== undefined) rest[0] = rest[0].subarray(left);
-  return rest;
 }
 
 export async function syncDirectory(directory: string): Promise<void> {

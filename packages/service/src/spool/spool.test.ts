@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -190,6 +191,31 @@ describe('the spool', () => {
         expect(await texts(again)).toEqual(acknowledged);
         await again.finish([...again.waiting()].map(({ sequence }) => sequence));
         expect(files(directory)).toEqual([]);
+        await again.close();
+      } finally {
+        execFileSync('umount', ['-l', directory]);
+      }
+    },
+  );
+
+  it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
+    'takes a line of its journal for written only when all of it is, on a disk that fills up in its middle',
+    async () => {
+      const directory = folder();
+      mkdirSync(directory);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+      try {
+        const spool = await openSpool({ directory, maxBytes: 1e9 });
+        const group = { token: 'long', sequences: Array.from({ length: 5000 }, (_, index) => index + 1) };
+        const { bavail, bsize } = statfsSync(directory);
+        writeFileSync(join(directory, 'filler'), Buffer.alloc((bavail - 2) * bsize));
+        await expect(spool.begin(group)).rejects.toMatchObject({ code: 'disk_full' });
+        rmSync(join(directory, 'filler'));
+        await spool.begin(group);
+        await spool.begin({ token: 'next', sequences: [5001] });
+        await spool.close();
+        const again = await openSpool({ directory, maxBytes: 1e9 });
+        expect(again.openGroups().map(({ token }) => token)).toEqual(['long', 'next']);
         await again.close();
       } finally {
         execFileSync('umount', ['-l', directory]);
