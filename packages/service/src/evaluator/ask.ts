@@ -20,10 +20,16 @@ export interface AskOptions {
 export function createAsk(
   options: AskOptions,
 ): (source: ResolvedSource, request: RangeRequest) => Promise<RangeAnswer> {
-  const limiters = new Map<string, Limiter>();
+  const limiters = new Map<string, { readonly most: number; readonly limiter: Limiter }>();
+  const limiterOf = ({ id, concurrency: most = CONCURRENCY }: ResolvedSource) => {
+    const kept = limiters.get(id);
+    if (kept?.most === most) return kept.limiter;
+    const limiter = createLimiter(most);
+    limiters.set(id, { most, limiter });
+    return limiter;
+  };
   return async (source, request) => {
-    const limiter = limiters.get(source.id) ?? createLimiter(source.concurrency ?? CONCURRENCY);
-    limiters.set(source.id, limiter);
+    const limiter = limiterOf(source);
     const once = () => limiter.run(() => measured(source, request, options));
     try {
       return await once();
