@@ -1,5 +1,6 @@
 /** The store's connection to its engine: starts the embedded one or finds the server, brings the tables up to date, tells the state. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { createEngineClient, createEngineSupervisor, type EngineSupervisor } from '../engine/index.ts';
 import { migrate } from './migrations.ts';
@@ -95,8 +96,9 @@ export class EngineLink {
   async stop(): Promise<void> {
     this.#stopping.abort(new StoreError('store_unavailable', 'The store is stopped'));
     this.#enter({ phase: 'stopped' });
-    await this.#connecting;
+    // First, so that nothing waits for a server that does not answer.
     await this.client.close();
+    await this.#connecting;
     await this.#supervisor?.stop();
   }
 
@@ -142,7 +144,7 @@ export class EngineLink {
       }
       // The embedded engine's own return starts this again.
       if (!this.#engineIsThere()) return;
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      await sleep(wait, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
   }
 
