@@ -14,6 +14,9 @@ import { type Lease, SHARDS } from './shards.ts';
 import { dueMinute } from './slots.ts';
 import { toUnits, type Unit } from './unit.ts';
 
+/** Milliseconds in which nothing is read again: every second look of the evaluator. */
+const READ_EVERY = 900;
+
 /** Reading takes at most this part of the time: while an `apply` writes thousands of objects, not each of them is followed. */
 const SHARE_OF_TIME = 20;
 
@@ -94,8 +97,8 @@ export class Workload {
     const known = new Set(organizations.map(({ id }) => id));
     for (const id of this.#loaded.keys()) if (!known.has(id)) this.#drop(id);
     const took = performance.now() - began;
-    const rest = Math.max(took > 50 ? took * SHARE_OF_TIME : 0, this.#isUnsettled() ? REST : 0);
-    this.#restUntil = rest > 0 ? performance.now() + rest : 0;
+    const rest = Math.max(READ_EVERY, took > 50 ? took * SHARE_OF_TIME : 0, this.#isUnsettled() ? REST : 0);
+    this.#restUntil = performance.now() + rest;
   }
 
   #isUnsettled(): boolean {
