@@ -62,7 +62,10 @@ export class Workload {
     // Under another epoch somebody else may have held it in between.
     const isLost = ({ shard, epoch }: Lease) => held.get(shard)?.epoch !== epoch;
     const lost = new Set([...this.#shards.values()].filter(isLost).map(({ shard }) => shard));
+    const isGained = [...held.keys()].some((shard) => lost.has(shard) || !this.#shards.has(shard));
     this.#shards = new Map(held);
+    // Nobody else evaluates the rules of a shard that has come.
+    if (isGained) this.rested();
     if (lost.size === 0) return;
     for (const [id, rule] of this.#rules) if (lost.has(rule.shard)) this.#forget(id);
     for (const [id, loaded] of this.#loaded) {
