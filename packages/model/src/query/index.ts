@@ -21,4 +21,5 @@ export {
   toJson,
   toNumber,
   toText,
+  toWholeNumber,
 } from './value.ts';

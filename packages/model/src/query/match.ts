@@ -2,7 +2,7 @@
 import { RE2JS } from 're2js';
 import type { Comparison, Filter, Matcher } from './ast.ts';
 import {
-  compareScalars,
+  compareNumbers,
   compareText,
   type FieldValue,
   foldCase,
@@ -124,19 +124,18 @@ function valueTest(matcher: Matcher): (value: Scalar) => boolean {
 
 /** Equal as numbers when both are numbers, else as folded text. */
 function equalTest(text: string): (value: Scalar) => boolean {
-  const number = toNumber(text);
+  const isNumber = toNumber(text) !== undefined;
   const folded = foldCase(text);
   return (value) => {
-    const valueNumber = number === undefined ? undefined : toNumber(value);
-    return valueNumber === undefined ? foldCase(toText(value)) === folded : valueNumber === number;
+    const order = isNumber ? compareNumbers(value, text) : undefined;
+    return order === undefined ? foldCase(toText(value)) === folded : order === 0;
   };
 }
 
 /** Undefined: a number is asked for and the value is none, so that no order holds. */
 function compareWithQuery(value: Scalar, text: string): number | undefined {
-  const number = toNumber(text);
-  if (number === undefined) return compareText(foldCase(toText(value)), foldCase(text));
-  return toNumber(value) === undefined ? undefined : compareScalars(value, number);
+  if (toNumber(text) === undefined) return compareText(foldCase(toText(value)), foldCase(text));
+  return compareNumbers(value, text);
 }
 
 function holds(operator: Comparison, order: number | undefined): boolean {

@@ -10,6 +10,7 @@ import {
   toJson,
   toNumber,
   toText,
+  toWholeNumber,
 } from './value.ts';
 
 /** One line of a result: column to value; null where the record has no such field. */
@@ -92,11 +93,9 @@ function compareWhole(left: bigint, right: bigint): number {
   return left < right ? -1 : Number(left > right);
 }
 
-/** Of 64 bits and beyond 2^53; else 0. */
+/** Of those that a double cannot tell apart, else 0: others that are equal stay in their order. */
 function wholeNumber(value: Scalar): bigint {
-  if (!/^[+-]?\d{16,19}$/.test(String(value)) || Number.isSafeInteger(Number(value))) return 0n;
-  const number = BigInt(value);
-  return BigInt.asIntN(64, number) === number ? number : 0n;
+  return Number.isSafeInteger(Number(value)) ? 0n : (toWholeNumber(value) ?? 0n);
 }
 
 /** Groups by the text of the `by` fields; an absent one is the empty text. Rows come in the order of their groups' texts. */
@@ -139,20 +138,25 @@ function aggregateOver(aggregate: Aggregate, readers: readonly FieldReader[]): F
   const { field } = aggregate;
   const values = readers.flatMap((read) => scalarsOf(read(field)));
   if (aggregate.name === 'uniq') return new Set(values.map(toText)).size;
-  const numbers = values.map(toNumber).filter((number) => number !== undefined);
+  const numeric = values.filter((value) => toNumber(value) !== undefined);
+  const numbers = numeric.map((value) => toNumber(value) as number);
   if (aggregate.name === 'sum') return numbers.reduce((sum, number) => sum + number, 0);
   if (numbers.length === 0) return null;
+  if (aggregate.name === 'min' || aggregate.name === 'max')
+    return outermost(numeric, aggregate.name === 'min' ? -1 : 1);
   return ofNumbers(aggregate, numbers);
+}
+
+/** The least or the greatest number: a whole one of 64 bits to its last digit. */
+function outermost(numeric: readonly Scalar[], sign: 1 | -1): number | bigint {
+  const found = numeric.reduce((best, value) => (compareKeys(value, best) * sign > 0 ? value : best));
+  return wholeNumber(found) || (toNumber(found) as number);
 }
 
 function ofNumbers(aggregate: Aggregate, numbers: readonly number[]): number {
   switch (aggregate.name) {
     case 'avg':
       return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-    case 'min':
-      return numbers.reduce((least, number) => Math.min(least, number));
-    case 'max':
-      return numbers.reduce((most, number) => Math.max(most, number));
     case 'quantile':
       return quantile(numbers, aggregate.quantile as number);
     default:

@@ -29,6 +29,31 @@ export function toNumber(value: Scalar): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
+const LONGEST_WHOLE = 19;
+
+/** The whole number of 64 bits that a value writes in digits alone; undefined when it writes none. */
+export function toWholeNumber(value: Scalar): bigint | undefined {
+  if (typeof value === 'boolean') return undefined;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(String(value)) ?? [];
+  if (digits === undefined || digits.length > LONGEST_WHOLE) return undefined;
+  const number = sign === '-' ? -BigInt(digits) : BigInt(digits);
+  return BigInt.asIntN(64, number) === number ? number : undefined;
+}
+
+/**
+ * Order of two numbers; undefined when one of the values is none. Whole numbers of 64 bits are compared to their last digit, all others
+ * as doubles.
+ */
+export function compareNumbers(left: Scalar, right: Scalar): number | undefined {
+  const [leftNumber, rightNumber] = [toNumber(left), toNumber(right)];
+  if (leftNumber === undefined || rightNumber === undefined) return undefined;
+  if (leftNumber !== rightNumber || Number.isSafeInteger(leftNumber)) return Math.sign(leftNumber - rightNumber);
+  const [leftWhole, rightWhole] = [toWholeNumber(left), toWholeNumber(right)];
+  if (leftWhole === undefined || rightWhole === undefined) return 0;
+  return leftWhole < rightWhole ? -1 : Number(leftWhole > rightWhole);
+}
+
 export function toText(value: Scalar): string {
   return typeof value === 'string' ? value : String(value);
 }
@@ -56,10 +81,7 @@ export function toJson(value: FieldValue): string {
 
 /** Order of two scalars: by number when both are numbers, else by text (folded, by code point). */
 export function compareScalars(left: Scalar, right: Scalar): number {
-  const leftNumber = toNumber(left);
-  const rightNumber = toNumber(right);
-  if (leftNumber !== undefined && rightNumber !== undefined) return Math.sign(leftNumber - rightNumber);
-  return compareText(foldCase(toText(left)), foldCase(toText(right)));
+  return compareNumbers(left, right) ?? compareText(foldCase(toText(left)), foldCase(toText(right)));
 }
 
 /** By Unicode code point, which is also the order of the UTF-8 bytes; JavaScript's own `<` goes by UTF-16 units. */

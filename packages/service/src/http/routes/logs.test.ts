@@ -87,6 +87,39 @@ describe('query', () => {
   });
 });
 
+describe('nanoseconds', () => {
+  const host = 'nanoseconds.example.com';
+  const first = nanos(1000) / 1_000_000n;
+  const times = [1n, 2n, 3n].map((last) => first * 1_000_000n + last);
+  // The same numbers in a column of their own, and as the text of a field that nobody knows.
+  const record = (time: bigint) =>
+    `{"ClientRequestHost":"${host}","ClientRequestMethod":"GET","EdgeResponseStatus":200,"EdgeStartTimestamp":${time},"EdgeEndTimestamp":${time},"TheirClock":${time}}`;
+  const rows = async (query: string) => {
+    const to = new Date(START + 3_600_000).toISOString();
+    const answer = await client.logs.query({ ...range, to, order: 'asc', query: `ClientRequestHost:${host} ${query}` });
+    if (answer.kind !== 'rows') throw new Error('no rows');
+    return answer.rows.flat();
+  };
+  beforeAll(async () => {
+    expect((await service.push(times.map(record))).body).toEqual({ accepted: 3, rejected: 0 });
+    await service.rows('SELECT 1');
+  });
+
+  it.each(['timestamp', 'EdgeStartTimestamp', 'EdgeEndTimestamp', 'TheirClock'])(
+    'are told apart to the last digit by %s',
+    async (field) => {
+      const [one, two, three] = times.map(String);
+      expect(await rows(`${field}:${two} | fields ${field}`)).toEqual([two]);
+      expect(await rows(`${field}:>${one} | fields ${field}`)).toEqual([two, three]);
+      expect(await rows(`${field}:<${two} | fields ${field}`)).toEqual([one]);
+      expect(await rows(`${field}:[${two} TO ${two}] | fields ${field}`)).toEqual([two]);
+      expect(await rows(`-${field}:${two} | fields ${field}`)).toEqual([one, three]);
+      expect(await rows(`| stats min(${field}) as first, max(${field}) as last`)).toEqual([one, three]);
+      expect(await rows(`| sort ${field} desc | fields ${field}`)).toEqual([three, two, one]);
+    },
+  );
+});
+
 describe('the other searches', () => {
   it('hits counts over time, in all and by a field', async () => {
     const hits = await client.logs.hits({ ...range, query: 'EdgeResponseStatus:503', step: 60 });

@@ -15,6 +15,9 @@ export interface FieldSource {
   readonly sql: string;
 }
 
+/** How the cells of a column come from the engine, so that they can be turned into JSON values. */
+export type CellKind = 'text' | 'integer' | 'float' | 'boolean' | 'list' | 'json';
+
 const text = (sql: string): FieldSource => ({ kind: 'text', sql });
 const integer = (sql: string): FieldSource => ({ kind: 'integer', sql });
 
@@ -110,6 +113,11 @@ export const NUMBER_PATTERN = '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-
 export function textAsNumber(sql: string): string {
   const number = `toFloat64OrZero(${sql})`;
   return `if(match(${sql}, '${NUMBER_PATTERN}') AND isFinite(${number}), ${number}, NULL)`;
+}
+
+/** The whole number of 64 bits that a text writes, where doubles cannot tell it from its neighbours; else 0. @param number its `textAsNumber` */
+export function wholeBeyondDoubles(text: string, number: string): string {
+  return `if(abs(ifNull(${number}, 0)) > ${Number.MAX_SAFE_INTEGER}, toInt64OrZero(${text}), 0)`;
 }
 
 /** The value as text, empty when absent. Not for lists. */

@@ -25,4 +25,9 @@ export class Parameters {
   number(value: number): string {
     return this.add(value, 'Float64');
   }
+
+  /** @param value of 64 bits */
+  whole(value: bigint): string {
+    return this.add(String(value), 'Int64');
+  }
 }

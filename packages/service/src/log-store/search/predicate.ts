@@ -8,6 +8,7 @@ import {
   TOKEN_CLASS,
   tokenPattern,
   toNumber,
+  toWholeNumber,
 } from '@obsiac/model';
 import { type FieldSource, fieldSources, scalarAsText, textAsNumber } from './fields.ts';
 import type { Parameters } from './parameters.ts';
@@ -137,13 +138,13 @@ function compileEqual(source: FieldSource, text: string, parameters: Parameters)
   switch (source.kind) {
     case 'integer':
     case 'float':
-      return number === undefined ? '0' : `ifNull(toFloat64(${source.sql}) = ${parameters.number(number)}, 0)`;
+      return number === undefined ? '0' : compareWithNumber(source, '=', text, parameters);
     case 'boolean':
       return folded === 'true' || folded === 'false' ? `ifNull(${source.sql} = ${folded}, 0)` : '0';
     default: {
       const sameText = `lower(${source.sql}) = ${parameters.text(folded)}`;
       if (number === undefined) return folded === '' ? '0' : sameText;
-      return `(${sameText} OR ifNull(${textAsNumber(source.sql)} = ${parameters.number(number)}, 0))`;
+      return `(${sameText} OR ${compareWithNumber(source, '=', text, parameters)})`;
     }
   }
 }
@@ -163,16 +164,35 @@ function compileGlob(source: FieldSource, parts: readonly string[], parameters: 
 
 /** By number when the query has a number, and then only values that are numbers; else by text. */
 function compileCompare(source: FieldSource, operator: Comparison, text: string, parameters: Parameters): string {
-  const number = toNumber(text);
-  if (number === undefined) {
+  if (toNumber(text) === undefined) {
     return present(source, `lower(${scalarAsText(source)}) ${operator} ${parameters.text(foldCase(text))}`);
   }
-  switch (source.kind) {
+  return compareWithNumber(source, operator, text, parameters);
+}
+
+/** Whole numbers of 64 bits are compared to their last digit, all others as doubles. @param text a number */
+function compareWithNumber(
+  { kind, sql }: FieldSource,
+  operator: Comparison | '=',
+  text: string,
+  parameters: Parameters,
+): string {
+  const number = toNumber(text) as number;
+  const whole = toWholeNumber(text);
+  switch (kind) {
     case 'boolean':
       return '0';
-    case 'text':
-      return `ifNull(${textAsNumber(source.sql)} ${operator} ${parameters.number(number)}, 0)`;
+    case 'integer':
+      if (whole !== undefined) return `ifNull(${sql} ${operator} ${parameters.whole(whole)}, 0)`;
+      break;
+    case 'text': {
+      const asDouble = `${textAsNumber(sql)} ${operator} ${parameters.number(number)}`;
+      // Below 2^53 doubles tell all whole numbers apart.
+      if (whole === undefined || Number.isSafeInteger(number)) return `ifNull(${asDouble}, 0)`;
+      return `coalesce(toInt64OrNull(${sql}) ${operator} ${parameters.whole(whole)}, ${asDouble}, 0)`;
+    }
     default:
-      return `ifNull(toFloat64(${source.sql}) ${operator} ${parameters.number(number)}, 0)`;
+      break;
   }
+  return `ifNull(toFloat64(${sql}) ${operator} ${parameters.number(number)}, 0)`;
 }

@@ -2,9 +2,8 @@
 import type { LogRecord } from '@obsiac/api';
 import { ABSENT_VALUES, RENAMED_FIELDS } from '../columns.ts';
 import type { Cell } from './connection.ts';
-import { ID_TEXT } from './fields.ts';
+import { type CellKind, ID_TEXT } from './fields.ts';
 import { OTEL_FIELDS } from './otel-fields.ts';
-import type { CellKind } from './statement.ts';
 
 /** The columns of a record, in the order that `toRecord` takes them; as JSONCompactEachRow. */
 export const RECORD_COLUMNS: readonly string[] = [

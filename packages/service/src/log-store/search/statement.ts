@@ -1,15 +1,16 @@
 /** Compiles a query, its range and its pipes, to one SELECT. Its meaning is that of `runQuery` in packages/model/src/query/run.ts. */
-import type { Aggregate, Pipe, Query } from '@obsiac/model';
+import type { Pipe, Query } from '@obsiac/model';
+import { compileAggregate } from './aggregate.ts';
 import {
+  type CellKind,
   type FieldSource,
   fieldSources,
   firstFilled,
   groupText,
   jsonText,
-  scalarAsNumber,
   scalarAsText,
   textAsNumber,
-  valuesAsTexts,
+  wholeBeyondDoubles,
 } from './fields.ts';
 import { Parameters } from './parameters.ts';
 import { compileFilter } from './predicate.ts';
@@ -30,9 +31,6 @@ export interface Search extends Scope {
   /** Stops the search when nobody waits for it any more. */
   readonly signal?: AbortSignal;
 }
-
-/** How the cells of a column come from the engine, so that they can be turned into JSON values. */
-export type CellKind = 'text' | 'integer' | 'float' | 'boolean' | 'list' | 'json';
 
 export interface RowColumn {
   readonly name: string;
@@ -191,7 +189,7 @@ function sortKeys(sources: readonly FieldSource[], descending: boolean): readonl
     { sql: `${first} = ''`, descending: false },
     { sql: `isNull(${number})`, descending },
     { sql: `ifNull(${number}, 0)`, descending },
-    { sql: `if(abs(ifNull(${number}, 0)) > ${Number.MAX_SAFE_INTEGER}, toInt64OrZero(${first}), 0)`, descending },
+    { sql: wholeBeyondDoubles(first, number), descending },
     { sql: `if(isNull(${number}), lower(${first}), '')`, descending },
   ];
 }
@@ -308,36 +306,4 @@ function statsRows(pipe: StatsPipe, records: RecordPhase): RowPhase {
     columns,
     keys.map((sql) => ({ sql, descending: false })),
   );
-}
-
-function compileAggregate({ name, field, quantile }: Aggregate): { readonly sql: string; readonly kind: CellKind } {
-  if (name === 'count' || field === null) return { sql: 'count()', kind: 'integer' };
-  const sources = fieldSources(field);
-  const only = sources.length === 1 && sources[0]?.kind !== 'list' ? sources[0] : undefined;
-  if (name === 'uniq') {
-    if (only === undefined) return { sql: `uniqExactArray(${valuesAsTexts(sources)})`, kind: 'integer' };
-    const value = scalarAsText(only);
-    return { sql: `uniqExactIf(${value}, ${value} != '')`, kind: 'integer' };
-  }
-  const values = only === undefined ? numbersOf(sources) : scalarAsNumber(only);
-  const combinator = only === undefined ? 'Array' : '';
-  if (name === 'sum') return { sql: `ifNull(sum${combinator}(${values}), 0)`, kind: 'float' };
-  if (name === 'quantile') {
-    return {
-      sql: nullable(`quantileExactInclusive${combinator}(${Number(quantile)})(${values})`, only, values),
-      kind: 'float',
-    };
-  }
-  return { sql: nullable(`${name}${combinator}(${values})`, only, values), kind: 'float' };
-}
-
-/** Over arrays, aggregates of nothing are 0 or not a number; over nullable values they are null already. */
-function nullable(aggregate: string, only: FieldSource | undefined, values: string): string {
-  if (only !== undefined) return `if(isNaN(assumeNotNull(${aggregate})), NULL, ${aggregate})`;
-  return `if(sum(length(${values})) = 0, NULL, ${aggregate})`;
-}
-
-/** All values of a field that are numbers, as Array(Float64). */
-function numbersOf(sources: readonly FieldSource[]): string {
-  return `arrayMap(number -> assumeNotNull(number), arrayFilter(number -> isNotNull(number), arrayMap(text -> ${textAsNumber('text')}, ${valuesAsTexts(sources)})))`;
 }
