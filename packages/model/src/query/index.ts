@@ -12,7 +12,6 @@ export { type ParsedQuery, parseQuery, QUERY_LIMITS } from './parse.ts';
 export { printAggregate, printFilter, printQuery } from './print.ts';
 export { type Row, runQuery } from './run.ts';
 export {
-  compareScalars,
   compareText,
   type FieldValue,
   foldCase,

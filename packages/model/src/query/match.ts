@@ -2,8 +2,8 @@
 import { RE2JS } from 're2js';
 import type { Comparison, Filter, Matcher } from './ast.ts';
 import {
+  compareFolded,
   compareNumbers,
-  compareText,
   type FieldValue,
   foldCase,
   type Scalar,
@@ -134,8 +134,7 @@ function equalTest(text: string): (value: Scalar) => boolean {
 
 /** Undefined: a number is asked for and the value is none, so that no order holds. */
 function compareWithQuery(value: Scalar, text: string): number | undefined {
-  if (toNumber(text) === undefined) return compareText(foldCase(toText(value)), foldCase(text));
-  return compareNumbers(value, text);
+  return toNumber(text) === undefined ? compareFolded(value, text) : compareNumbers(value, text);
 }
 
 function holds(operator: Comparison, order: number | undefined): boolean {

@@ -2,8 +2,9 @@
 import type { Aggregate, Pipe, Query } from './ast.ts';
 import { createMatcher, type FieldReader } from './match.ts';
 import {
-  compareScalars,
+  compareFolded,
   compareText,
+  compareWhole,
   type FieldValue,
   type Scalar,
   scalarsOf,
@@ -85,12 +86,8 @@ function compareKeys(left: Scalar, right: Scalar): number {
   if (leftNumber !== undefined && rightNumber !== undefined) {
     return Math.sign(leftNumber - rightNumber) || compareWhole(wholeNumber(left), wholeNumber(right));
   }
-  if (leftNumber === undefined && rightNumber === undefined) return compareScalars(left, right);
+  if (leftNumber === undefined && rightNumber === undefined) return compareFolded(left, right);
   return leftNumber === undefined ? 1 : -1;
-}
-
-function compareWhole(left: bigint, right: bigint): number {
-  return left < right ? -1 : Number(left > right);
 }
 
 /** Of those that a double cannot tell apart, else 0: others that are equal stay in their order. */

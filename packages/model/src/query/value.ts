@@ -50,8 +50,11 @@ export function compareNumbers(left: Scalar, right: Scalar): number | undefined 
   if (leftNumber === undefined || rightNumber === undefined) return undefined;
   if (leftNumber !== rightNumber || Number.isSafeInteger(leftNumber)) return Math.sign(leftNumber - rightNumber);
   const [leftWhole, rightWhole] = [toWholeNumber(left), toWholeNumber(right)];
-  if (leftWhole === undefined || rightWhole === undefined) return 0;
-  return leftWhole < rightWhole ? -1 : Number(leftWhole > rightWhole);
+  return leftWhole === undefined || rightWhole === undefined ? 0 : compareWhole(leftWhole, rightWhole);
+}
+
+export function compareWhole(left: bigint, right: bigint): number {
+  return left < right ? -1 : Number(left > right);
 }
 
 export function toText(value: Scalar): string {
@@ -79,9 +82,9 @@ export function toJson(value: FieldValue): string {
   return `{${members.join(',')}}`;
 }
 
-/** Order of two scalars: by number when both are numbers, else by text (folded, by code point). */
-export function compareScalars(left: Scalar, right: Scalar): number {
-  return compareNumbers(left, right) ?? compareText(foldCase(toText(left)), foldCase(toText(right)));
+/** Order of two scalars as texts, without regard to ASCII case. */
+export function compareFolded(left: Scalar, right: Scalar): number {
+  return compareText(foldCase(toText(left)), foldCase(toText(right)));
 }
 
 /** By Unicode code point, which is also the order of the UTF-8 bytes; JavaScript's own `<` goes by UTF-16 units. */

@@ -60,12 +60,12 @@ export class Workload {
   /** Rules of shards that are no longer held are forgotten at once, and read again should their shards come back. */
   keepShards(held: ReadonlyMap<number, Lease>): void {
     // Under another epoch somebody else may have held it in between.
-    const isLost = ({ shard, epoch }: Lease) => held.get(shard)?.epoch !== epoch;
-    const lost = new Set([...this.#shards.values()].filter(isLost).map(({ shard }) => shard));
-    const isGained = [...held.keys()].some((shard) => lost.has(shard) || !this.#shards.has(shard));
-    this.#shards = new Map(held);
+    const isMissingIn = (leases: ReadonlyMap<number, Lease>) => (lease: Lease) =>
+      leases.get(lease.shard)?.epoch !== lease.epoch;
+    const lost = new Set([...this.#shards.values()].filter(isMissingIn(held)).map(({ shard }) => shard));
     // Nobody else evaluates the rules of a shard that has come.
-    if (isGained) this.rested();
+    if ([...held.values()].some(isMissingIn(this.#shards))) this.rested();
+    this.#shards = new Map(held);
     if (lost.size === 0) return;
     for (const [id, rule] of this.#rules) if (lost.has(rule.shard)) this.#forget(id);
     for (const [id, loaded] of this.#loaded) {

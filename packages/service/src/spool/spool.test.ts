@@ -26,6 +26,18 @@ function folder(): string {
 }
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+/** A file system of one megabyte. */
+async function onSmallDisk(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = folder();
+  mkdirSync(directory);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+  try {
+    await work(directory);
+  } finally {
+    execFileSync('umount', ['-l', directory]);
+  }
+}
+
 const sha256 = (body: Uint8Array) => createHash('sha256').update(body).digest('hex');
 
 function meta(body: Uint8Array, more: Partial<BatchMeta> = {}): BatchMeta {
@@ -160,11 +172,8 @@ describe('the spool', () => {
 
   it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
     'survives a full disk and goes on when there is room, without a restart',
-    async () => {
-      const directory = folder();
-      mkdirSync(directory);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
-      try {
+    () =>
+      onSmallDisk(async (directory) => {
         const spool = await openSpool({ directory, maxBytes: 1e9, segmentBytes: 300_000 });
         const acknowledged: string[] = [];
         let refused = 0;
@@ -192,19 +201,13 @@ describe('the spool', () => {
         await again.finish([...again.waiting()].map(({ sequence }) => sequence));
         expect(files(directory)).toEqual([]);
         await again.close();
-      } finally {
-        execFileSync('umount', ['-l', directory]);
-      }
-    },
+      }),
   );
 
   it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
     'takes a line of its journal for written only when all of it is, on a disk that fills up in its middle',
-    async () => {
-      const directory = folder();
-      mkdirSync(directory);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
-      try {
+    () =>
+      onSmallDisk(async (directory) => {
         const spool = await openSpool({ directory, maxBytes: 1e9 });
         const group = { token: 'long', sequences: Array.from({ length: 5000 }, (_, index) => index + 1) };
         const { bavail, bsize } = statfsSync(directory);
@@ -217,10 +220,7 @@ describe('the spool', () => {
         const again = await openSpool({ directory, maxBytes: 1e9 });
         expect(again.openGroups().map(({ token }) => token)).toEqual(['long', 'next']);
         await again.close();
-      } finally {
-        execFileSync('umount', ['-l', directory]);
-      }
-    },
+      }),
   );
 
   it('keeps every acknowledged batch through kills at random moments', async () => {
